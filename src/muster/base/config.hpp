@@ -1,0 +1,26 @@
+// The few macros of Muster, and its version. Everything a build can choose is seen here and nowhere
+// else: MUSTER_NO_EXCEPTIONS is set by the CMake target, so that the library and every file that
+// includes it agree.
+#pragma once
+
+#define MUSTER_VERSION_MAJOR 0
+#define MUSTER_VERSION_MINOR 1
+#define MUSTER_VERSION_PATCH 0
+
+#if !defined(__cpp_concepts) || __cpp_concepts < 201907L
+#error "Muster needs C++20: compile with -std=c++20 (g++ 12, clang 16, or newer)."
+#endif
+
+/// 1 if errors are thrown, 0 if the error handler is called instead. A program must be compiled
+/// with one setting throughout.
+#if defined(__cpp_exceptions) && !defined(MUSTER_NO_EXCEPTIONS)
+#define MUSTER_EXCEPTIONS 1
+#else
+#define MUSTER_EXCEPTIONS 0
+#endif
+
+/// What other shared libraries may see. Needed on types that are thrown across them, too.
+#define MUSTER_API [[gnu::visibility("default")]]
+
+/// Keeps the making of an error out of the code that calls it.
+#define MUSTER_COLD [[gnu::cold, gnu::noinline]]

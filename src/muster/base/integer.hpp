@@ -1,0 +1,20 @@
+// Small arithmetic on 64-bit words. Here instead of <algorithm>, which every user would compile.
+#pragma once
+
+#include <cstdint>
+
+namespace muster::detail {
+
+/// A word whose lowest `bits` bits are set.
+constexpr std::uint64_t low_bits(unsigned bits) noexcept {
+    return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
+}
+
+constexpr std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept {
+    return a < b ? a : b;
+}
+constexpr std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept {
+    return a < b ? b : a;
+}
+
+}  // namespace muster::detail

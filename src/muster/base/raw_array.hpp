@@ -1,0 +1,52 @@
+// raw_array: room for trivially copyable values that grows as bytes, in place where the system can.
+#pragma once
+
+#include <muster/base/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+#include <utility>
+
+namespace muster::detail {
+
+/// Owns uninitialised room; who uses it knows which elements have a value.
+template <class T>
+class raw_array {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+
+public:
+    raw_array() = default;
+    raw_array(raw_array&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)),
+          capacity_(std::exchange(other.capacity_, 0)) {}
+    raw_array& operator=(raw_array&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(capacity_, other.capacity_);
+        return *this;
+    }
+    ~raw_array() { std::free(data_); }
+
+    [[nodiscard]] T* data() const noexcept { return data_; }
+    [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+    [[nodiscard]] T& operator[](std::size_t index) const noexcept { return data_[index]; }
+
+    /// Room for at least `count`; `std::bad_alloc` changes nothing. Moves the elements.
+    void grow(std::size_t count) {
+        if (count <= capacity_) return;
+        if (count > SIZE_MAX / sizeof(T)) raise_out_of_memory();
+        // SAFETY: T is trivially copyable, so realloc may move it; it aligns to max_align_t.
+        void* grown = std::realloc(static_cast<void*>(data_), count * sizeof(T));
+        if (grown == nullptr) raise_out_of_memory();
+        data_ = static_cast<T*>(grown);
+        capacity_ = count;
+    }
+
+private:
+    T* data_ = nullptr;
+    std::size_t capacity_ = 0;
+};
+
+}  // namespace muster::detail

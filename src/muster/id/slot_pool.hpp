@@ -1,0 +1,527 @@
+// slot_pool: which keys are in use, at which version, and which come next. The one place for this
+// algorithm: `id_pool` runs it over slots of one word, the world over its records.
+//
+// One slot per key, and the line of keys that wait for reuse is threaded through the slots
+// themselves:
+//
+//     key          0           1           2           3           4
+//              [ 0  v2 ]   [ 4  v1 ]   [ 2  v0 ]   [ -  v7 ]   [ 3  v5 ]      head = 1
+//                live      next: 4       live      last in     next: 3
+//                          comes as                the line
+//                          version 1
+//
+// A live slot says its own key, any other slot says another one, so that one comparison with the
+// whole id answers `alive`. The end of the line is known by counting it; a slot that is last says
+// any key but its own.
+//
+// Three regions hold the slots. `fresh_` and `covered_` count from `first_`, the first key of the
+// range:
+//
+//     first_             fresh_               covered_                                     last_
+//       |  every key was   |  untouched keys,    |  untouched keys, but for those in         |
+//       |  issued          |  but for `ahead_`   |  `ahead_`, whose slots are in `far_`       |
+//       [------------------ main_ ---------------]
+//
+// Without `create_at`, fresh_ == covered_ and the other two are empty. `create_at` may claim any
+// key of the layout: one that is close extends main_, one far away or outside the range gets a page
+// in far_. A key of the range that is claimed while it waits in the line keeps its place there:
+// `claimed_` remembers where the line goes on, since the slot now holds an id.
+#pragma once
+
+#include <muster/base/integer.hpp>
+#include <muster/base/raw_array.hpp>
+#include <muster/base/text.hpp>
+#include <muster/id/far_slots.hpp>
+#include <muster/id/id.hpp>
+#include <muster/id/key_set.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+namespace muster {
+
+/// How a pool starts. A value that does not fit the layout is `errc::id_out_of_range`.
+struct id_pool_options {
+    /// The number in every id; ignored by layouts without world bits. Nobody else is asked whether
+    /// it is in use: see `world_number`.
+    std::uint64_t world = 1;
+    /// The keys that `create` gives out, both included. The defaults are those of the layout.
+    std::uint64_t first_key = 0;
+    std::uint64_t last_key = ~std::uint64_t{0};
+    muster::reuse reuse = muster::reuse::lifo;
+    /// No key starts below this version: for a world number that was used before.
+    std::uint64_t first_version = 0;
+};
+
+namespace detail {
+
+/// `Slot` is trivially copyable and has
+///     static Slot live(id)                    a slot that holds `id`
+///     static Slot dead(key, next, version)    one that holds none: `next` is another key than `key`,
+///                                             `version` the one that comes next
+///     bool is(id, world) const                whether it holds exactly this id, of this world
+///     bool is_live(key) const                 whether, being the slot of `key`, it holds an id
+///     version() const, next() const           what `live` or `dead` was given
+///
+/// What each call does, costs and reports is said in `id_pool`, which offers them to users.
+template <class Layout, class Slot>
+class slot_pool {
+public:
+    using id_type = basic_id<Layout>;
+    using key_type = std::uint64_t;
+    using version_type = std::uint64_t;
+
+    explicit slot_pool(const id_pool_options& options)
+        : world_(Layout::world_bits == 0 ? 0 : options.world),
+          first_(larger(options.first_key, Layout::first_key)),
+          last_(options.last_key == ~std::uint64_t{0} ? Layout::last_key : options.last_key),
+          first_version_(larger(options.first_version, Layout::first_version)),
+          reuse_(options.reuse) {
+        if (world_ > Layout::last_world) raise_does_not_fit("world", world_, Layout::world_bits);
+        if (Layout::world_bits != 0 && world_ == 0)
+            raise(errc::id_out_of_range, "world 0 is no world: numbers start at 1");
+        if (first_ > Layout::last_key) raise_does_not_fit("key", first_, Layout::key_bits);
+        if (last_ > Layout::last_key) raise_does_not_fit("key", last_, Layout::key_bits);
+        if (first_ > last_)
+            raise(errc::id_out_of_range, text("the key range ", range_text(), " is empty"));
+        if (first_version_ >= Layout::last_version)
+            raise(errc::id_out_of_range, text("no id can be issued from version ", first_version_,
+                                              " on: the last is ", Layout::last_issued_version));
+    }
+    slot_pool(const slot_pool&) = delete;
+    slot_pool& operator=(const slot_pool&) = delete;
+
+    id_type create() {
+        if (free_ != 0) return reissue();
+        if (fresh_ >= limit_) find_fresh();
+        return issue_fresh();
+    }
+
+    void create(std::span<id_type> out) {
+        if (out.size() > available()) raise_overflow(out.size());
+        if (out.size() > free_) {
+            // All memory first: nothing below can fail.
+            const key_type end = ahead_.skip(first_ + fresh_, out.size() - free_);
+            grow(end - first_ + far_slots<Slot>::page_size);
+            set_limit();
+        }
+        auto at = out.begin();
+        while (at != out.end() && free_ != 0) *at++ = reissue();
+        while (at != out.end()) {
+            if (fresh_ >= limit_) find_fresh();
+            const auto run = smaller(limit_ - fresh_, static_cast<std::size_t>(out.end() - at));
+            issue_run(std::span<id_type>(at, run));
+            at += static_cast<std::ptrdiff_t>(run);
+        }
+    }
+
+    id_type create_at(id_type wanted) {
+        refuse_impossible(wanted);
+        const key_type key = wanted.key();
+        Slot* slot = find(key);
+        if (slot != nullptr && slot->is_live(key)) {
+            const id_type living = id_type::assemble(key, slot->version(), world_);
+            raise(wanted < living ? errc::id_stale : errc::id_taken,
+                  wanted == living
+                      ? text(to_string(wanted), " is alive already")
+                      : text(to_string(wanted), " cannot be made: its key is in use by ",
+                             to_string(living)));
+        }
+        const version_type next = slot == nullptr ? first_version_ : slot->version();
+        if (wanted.version() < next || next > Layout::last_issued_version)
+            raise_stale(wanted, next);
+
+        if (!owns(key))
+            slot = &far_.ensure(key, [this](key_type k) { return untouched(k); });
+        else if (was_issued(key))
+            leave_line(key, *slot);
+        else
+            slot = &claim_fresh(key);
+        *slot = Slot::live(wanted);
+        ++living_;
+        return wanted;
+    }
+
+    bool destroy(id_type e) noexcept {
+        const key_type index = e.key() - first_;
+        if (index >= covered_) [[unlikely]]
+            return destroy_far(e);
+        if (!main_[index].is(e, world_)) return false;
+        spend(e.key(), main_[index], e.version());
+        return true;
+    }
+
+    [[nodiscard]] bool alive(id_type e) const noexcept {
+        const key_type index = e.key() - first_;
+        return index < covered_ ? main_[index].is(e, world_) : alive_far(e);
+    }
+
+    std::size_t recycle_tombstones() noexcept {
+        const std::size_t count = tombstones_;
+        for (; tombstones_ != 0; --tombstones_) {
+            const key_type key = tombstone_head_;
+            Slot& slot = *find(key);
+            tombstone_head_ = slot.next();
+            release(key, slot, first_version_);
+        }
+        if (count != 0) started_over_ = true;
+        return count;
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return living_; }
+    [[nodiscard]] std::size_t retired() const noexcept { return retired_; }
+    [[nodiscard]] std::size_t tombstones() const noexcept { return tombstones_; }
+
+    [[nodiscard]] std::size_t capacity() const noexcept { return main_.capacity(); }
+
+    void reserve(std::size_t count) {
+        if (count > keys()) raise_overflow(count);
+        main_.grow(count);
+        set_limit();
+    }
+
+    /// The slot of `key`, or null if it has none. Ends with the next call that creates.
+    [[nodiscard]] Slot* find(key_type key) noexcept {
+        const key_type index = key - first_;
+        return index < covered_ ? &main_[index] : find_far(key);
+    }
+    [[nodiscard]] const Slot* find(key_type key) const noexcept {
+        const key_type index = key - first_;
+        return index < covered_ ? &main_[index] : find_far(key);
+    }
+
+    /// The lowest living id whose key is `key` or above, or the null id. O(keys in between).
+    [[nodiscard]] id_type next_living(key_type key) const noexcept {
+        constexpr key_type none = ~key_type{0};
+        while (key != none) {
+            const key_type index = key - first_;
+            if (index < covered_) {
+                const Slot& slot = main_[index];
+                if (slot.is_live(key)) return id_type::assemble(key, slot.version(), world_);
+                ++key;
+            } else if (const Slot* slot = find_far(key); slot != nullptr) {
+                if (slot->is_live(key)) return id_type::assemble(key, slot->version(), world_);
+                ++key;
+            } else {
+                // Whichever comes next: a page, or the array.
+                const key_type page = far_.next(key, none);
+                key = key < first_ && covered_ != 0 ? smaller(page, first_) : page;
+            }
+        }
+        return id_type{};
+    }
+
+    [[nodiscard]] version_type unused_version() const noexcept {
+        if (started_over_ || retired_ != 0 || tombstones_ != 0)
+            return Layout::last_issued_version + 1;
+        version_type highest = first_version_;
+        const auto look = [&](key_type key, const Slot& slot) {
+            highest = larger(highest, slot.version() + (slot.is_live(key) ? 1u : 0u));
+        };
+        for (std::size_t i = 0; i < covered_; ++i) look(first_ + i, main_[i]);
+        far_.each(look);
+        return highest;
+    }
+
+    [[nodiscard]] std::uint64_t world() const noexcept { return world_; }
+
+private:
+    /// Any key but this one.
+    static constexpr key_type other(key_type key) noexcept { return key ^ 1; }
+
+    [[nodiscard]] Slot untouched(key_type key) const noexcept {
+        return Slot::dead(key, other(key), first_version_);
+    }
+    [[nodiscard]] std::uint64_t keys() const noexcept { return last_ - first_ + 1; }
+    [[nodiscard]] bool owns(key_type key) const noexcept { return key - first_ <= last_ - first_; }
+    [[nodiscard]] std::uint64_t available() const noexcept {
+        return free_ + keys() - fresh_ - ahead_.size();
+    }
+
+    /// Whether a key of the range was ever issued.
+    [[nodiscard]] bool was_issued(key_type key) const noexcept {
+        return key - first_ < fresh_ || ahead_.contains(key);
+    }
+
+    // ---- keys beyond main_; pure, so that loops keep what they know of the pool in registers
+    // -------
+
+    MUSTER_COLD Slot* find_far(key_type key) noexcept { return far_.find(key); }
+    [[gnu::pure]] MUSTER_COLD const Slot* find_far(key_type key) const noexcept {
+        return far_.find(key);
+    }
+
+    [[gnu::pure]] MUSTER_COLD bool alive_far(id_type e) const noexcept {
+        const Slot* slot = far_.find(e.key());
+        return slot != nullptr && slot->is(e, world_);
+    }
+
+    MUSTER_COLD bool destroy_far(id_type e) noexcept {
+        Slot* slot = far_.find(e.key());
+        if (slot == nullptr || !slot->is(e, world_)) return false;
+        spend(e.key(), *slot, e.version());
+        return true;
+    }
+
+    // ---- keys that were never used ------------------------------------------------------------
+
+    id_type issue_fresh() noexcept {
+        const std::size_t index = fresh_++;
+        if (index == covered_) covered_ = fresh_;
+        ++living_;
+        const id_type made = id_type::assemble(first_ + index, first_version_, world_);
+        main_[index] = Slot::live(made);
+        return made;
+    }
+
+    void issue_run(std::span<id_type> out) noexcept {
+        const key_type key = first_ + fresh_;
+        Slot* slots = main_.data() + fresh_;
+        for (std::size_t i = 0; i < out.size(); ++i) {
+            out[i] = id_type::assemble(key + i, first_version_, world_);
+            slots[i] = Slot::live(out[i]);
+        }
+        fresh_ += out.size();
+        covered_ = larger(covered_, fresh_);
+        living_ += out.size();
+    }
+
+    /// Called when `fresh_` has come to `limit_`: passes what `create_at` claimed, makes room for one
+    /// more.
+    MUSTER_COLD void find_fresh() {
+        while (!ahead_.empty() && ahead_.lowest() == first_ + fresh_) {
+            if (fresh_ == covered_) cover(fresh_ + 1);
+            ++fresh_;
+            ahead_.erase_lowest();
+        }
+        if (fresh_ == keys()) raise_overflow(1);
+        grow(fresh_ + 1);
+        set_limit();
+    }
+
+    void set_limit() noexcept {
+        limit_ = smaller(main_.capacity(), keys());
+        if (!ahead_.empty()) limit_ = smaller(limit_, ahead_.lowest() - first_);
+    }
+
+    /// Room for `count` slots and more, so that growing step by step costs O(1) a step.
+    void grow(std::uint64_t count) {
+        if (count <= main_.capacity()) return;
+        const std::uint64_t ample = larger(larger(count, 64), main_.capacity() * 2);
+        main_.grow(smaller(ample, keys()));
+    }
+
+    /// Brings the slots of the first `count` keys of the range, rounded up to a page, into main_.
+    void cover(std::uint64_t count) {
+        constexpr std::uint64_t page = far_slots<Slot>::page_size;
+        const std::uint64_t target =
+            smaller((first_ + count + page - 1) / page * page - first_, keys());
+        grow(target);
+        for (std::size_t i = covered_; i < target; ++i) main_[i] = untouched(first_ + i);
+        far_.take(first_, first_ + covered_, first_ + target,
+                  [this](key_type key, const Slot& slot) { main_[key - first_] = slot; });
+        covered_ = target;
+    }
+
+    /// Takes a key of the range that was never issued out of order; its slot.
+    Slot& claim_fresh(key_type key) {
+        const std::uint64_t index = key - first_;
+        if (index == fresh_) {
+            if (fresh_ >= limit_) find_fresh();
+            ++fresh_;
+            covered_ = larger(covered_, fresh_);
+            return main_[index];
+        }
+        // Main_ may be twice as long as there are living ids, so that neither a load in any order
+        // ends up in pages, nor a hostile key takes more memory than the honest ones.
+        const std::uint64_t near = smaller(2 * living_ + 1024, keys());
+        if (index >= covered_ && index < near) cover(near);
+        Slot& slot = index < covered_
+                         ? main_[index]
+                         : far_.ensure(key, [this](key_type k) { return untouched(k); });
+        ahead_.insert(key);
+        set_limit();
+        return slot;
+    }
+
+    // ---- keys that wait for reuse -------------------------------------------------------------
+
+    id_type reissue() noexcept {
+        if (!claimed_.empty()) [[unlikely]]
+            pass_claimed();
+        const key_type key = head_;
+        Slot& slot = *find(key);
+        const id_type made = id_type::assemble(key, slot.version(), world_);
+        head_ = slot.next();
+        slot = Slot::live(made);
+        --free_;
+        ++living_;
+        return made;
+    }
+
+    /// Lets a key that is not alive wait for its next use, at this version.
+    void release(key_type key, Slot& slot, version_type version) noexcept {
+        if (!claimed_.empty() || !owns(key)) [[unlikely]] {
+            if (release_elsewhere(key, slot, version)) return;
+        }
+        const bool line_is_empty = free_ == 0 && claimed_.empty();
+        ++free_;
+        if (reuse_ == reuse::lifo) {
+            slot = Slot::dead(key, line_is_empty ? other(key) : head_, version);
+            head_ = key;
+        } else {
+            slot = Slot::dead(key, other(key), version);
+            if (line_is_empty)
+                head_ = key;
+            else
+                link_behind_tail(key);
+            tail_ = key;
+        }
+    }
+
+    /// A key outside the range is in no line; one that kept its place takes it again.
+    MUSTER_COLD bool release_elsewhere(key_type key, Slot& slot, version_type version) noexcept {
+        if (!owns(key)) {
+            slot = Slot::dead(key, other(key), version);
+            return true;
+        }
+        const auto place = claimed_.find(key);
+        if (place == claimed_.end()) return false;
+        slot = Slot::dead(key, place->second, version);
+        claimed_.erase(place);
+        ++free_;
+        return true;
+    }
+
+    void link_behind_tail(key_type key) noexcept {
+        if (const auto place = claimed_.find(tail_); place != claimed_.end()) {
+            place->second = key;
+        } else {
+            Slot& last = *find(tail_);
+            last = Slot::dead(tail_, key, last.version());
+        }
+    }
+
+    /// The key is about to be alive: the line must not give it out.
+    void leave_line(key_type key, const Slot& slot) {
+        if (key == head_)
+            head_ = slot.next();
+        else
+            claimed_.emplace(key, slot.next());
+        --free_;
+    }
+
+    MUSTER_COLD void pass_claimed() noexcept {
+        for (auto place = claimed_.find(head_); place != claimed_.end();
+             place = claimed_.find(head_)) {
+            head_ = place->second;
+            claimed_.erase(place);
+        }
+    }
+
+    // ---- versions that run out ----------------------------------------------------------------
+
+    /// The id in this slot dies.
+    void spend(key_type key, Slot& slot, version_type version) noexcept {
+        --living_;
+        if constexpr (Layout::on_exhaustion == exhaustion::wrap) {
+            release(key, slot, version_after(key, version));
+        } else {
+            if (version == Layout::last_issued_version) [[unlikely]]
+                put_away(key, slot);
+            else
+                release(key, slot, version + 1);
+        }
+    }
+
+    version_type version_after(key_type key, version_type version) noexcept {
+        if (version != Layout::last_version &&
+            !id_type::assemble(key, version + 1, world_).is_null())
+            return version + 1;
+        started_over_ = true;
+        return first_version_;
+    }
+
+    MUSTER_COLD void put_away(key_type key, Slot& slot) noexcept {
+        if constexpr (Layout::on_exhaustion == exhaustion::retire) {
+            slot = Slot::dead(key, other(key), Layout::last_version);
+            ++retired_;
+        } else {
+            slot = Slot::dead(key, tombstones_ == 0 ? other(key) : tombstone_head_,
+                              Layout::last_version);
+            tombstone_head_ = key;
+            ++tombstones_;
+        }
+    }
+
+    // ---- errors -------------------------------------------------------------------------------
+
+    [[nodiscard]] std::string range_text() const { return text(first_, " to ", last_); }
+
+    void refuse_impossible(id_type wanted) const {
+        const char* why = nullptr;
+        if (wanted.is_null())
+            why = "it is the null id";
+        else if (id_type::assemble(wanted.key(), wanted.version(), wanted.world()) != wanted)
+            why = "it has bits beyond its layout";
+        else if (wanted.key() < Layout::first_key)
+            why = "its key is below the first one";
+        else if (wanted.version() < Layout::first_version)
+            why = "its version is below the first one";
+        else if (wanted.version() > Layout::last_issued_version)
+            why = "its version is the one that marks tombstones";
+        if (why != nullptr)
+            raise(errc::id_out_of_range, text(to_string(wanted), " can never be alive: ", why));
+        if (wanted.world() != world_)
+            raise(errc::foreign_entity, text(to_string(wanted), " belongs to world W:",
+                                             wanted.world(), ", not to W:", world_));
+    }
+
+    [[noreturn]] MUSTER_COLD void raise_stale(id_type wanted, version_type next) const {
+        const std::string key = text(to_string(wanted), " cannot be made: key ", wanted.key());
+        if (next <= Layout::last_issued_version)
+            raise(errc::id_stale, text(key, " is at version ", next, " already"));
+        if (Layout::on_exhaustion == exhaustion::retire)
+            raise(errc::id_stale, text(key, " is retired: all its versions are spent"));
+        raise(errc::id_stale,
+              text(key, " is a tombstone: recycle_tombstones() makes it usable again"));
+    }
+
+    [[noreturn]] MUSTER_COLD void raise_overflow(std::uint64_t wanted) const {
+        std::string sentence =
+            text("no key is left for ", wanted, wanted == 1 ? " more id" : " ids", ": the range ",
+                 range_text(), " has ", keys(), " keys, ", available(), " of them free");
+        if (retired_ != 0) sentence += text(", ", retired_, " retired");
+        if (tombstones_ != 0)
+            sentence += text(", ", tombstones_, " tombstones that recycle_tombstones() would free");
+        raise(errc::id_overflow, sentence);
+    }
+
+    // What every call reads comes first, on one or two cache lines.
+    std::uint64_t world_;
+    key_type first_;
+    std::size_t covered_ = 0;  // slots in main_ that have a value
+    raw_array<Slot> main_;
+    std::size_t fresh_ = 0;  // keys below first_ + fresh_ were all issued
+    std::size_t limit_ = 0;  // up to here, fresh keys need no second look
+    std::size_t living_ = 0;
+    std::size_t free_ = 0;  // keys that wait in the line
+    key_type head_ = 0;
+    key_type tail_ = 0;  // only kept for reuse::fifo
+    key_type last_;
+    version_type first_version_;
+    muster::reuse reuse_;
+    bool started_over_ = false;             // versions wrapped or were recycled: ids came twice
+    std::map<key_type, key_type> claimed_;  // keys that left the line, and the key behind each
+    key_set ahead_;                         // keys issued from first_ + fresh_ on
+    far_slots<Slot> far_;
+    std::size_t retired_ = 0;
+    std::size_t tombstones_ = 0;
+    key_type tombstone_head_ = 0;
+};
+
+}  // namespace detail
+}  // namespace muster

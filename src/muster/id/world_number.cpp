@@ -1,0 +1,122 @@
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
+#include <muster/id/world_number.hpp>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace muster {
+
+namespace {
+
+/// What is known of every number that was ever given out. Giving back needs no memory.
+class registry {
+public:
+    struct entry {
+        bool held = false;
+        std::uint64_t given_back =
+            0;  // when, by count; among those that wait, the lowest is the oldest
+        std::uint64_t first_version = 0;
+    };
+    using grant = std::pair<const std::uint64_t, entry>;  // number, what is known of it
+
+    /// The next number up to `last` that can start at a version up to `last_start`, or null.
+    const grant* take_next(std::uint64_t last, std::uint64_t last_start) {
+        while (next_ <= last && known_.contains(next_)) ++next_;
+        if (next_ <= last) return &take(next_);
+        grant* oldest = nullptr;
+        for (grant& one : known_) {
+            if (one.first > last) break;
+            if (one.second.held || one.second.first_version > last_start) continue;
+            if (oldest == nullptr || one.second.given_back < oldest->second.given_back)
+                oldest = &one;
+        }
+        if (oldest != nullptr) oldest->second.held = true;
+        return oldest;
+    }
+
+    const entry* find(std::uint64_t number) const {
+        const auto found = known_.find(number);
+        return found == known_.end() ? nullptr : &found->second;
+    }
+
+    const grant& take(std::uint64_t number) {
+        grant& taken = *known_.try_emplace(number).first;
+        taken.second.held = true;
+        return taken;
+    }
+
+    void give_back(std::uint64_t number, std::uint64_t first_version) noexcept {
+        entry& known = known_.find(number)->second;
+        known = {false, ++clock_, std::max(known.first_version, first_version)};
+    }
+
+private:
+    std::uint64_t next_ = 1;  // every number below it is known
+    std::uint64_t clock_ = 0;
+    std::map<std::uint64_t, entry> known_;
+};
+
+// Never destroyed: worlds in static storage give their numbers back late.
+registry& numbers() {
+    static auto* const all = new registry;
+    return *all;
+}
+
+std::mutex& guard() {
+    static auto* const one = new std::mutex;
+    return *one;
+}
+
+}  // namespace
+
+world_number::world_number(std::uint64_t wanted, std::uint64_t last, std::uint64_t last_start)
+    : value_(wanted), first_version_(0) {
+    const std::lock_guard lock(guard());
+    const registry::grant* granted = nullptr;
+    if (wanted == 0) {
+        granted = numbers().take_next(last, last_start);
+        if (granted == nullptr)
+            detail::raise(errc::limit,
+                          detail::text("no world number is left: each from 1 to ", last,
+                                       " belongs to a living world or has spent its versions"));
+    } else {
+        const std::string named = detail::text("world number ", wanted);
+        if (wanted > last)
+            detail::raise(errc::id_out_of_range,
+                          detail::text(named, " does not fit the layout: the largest is ", last));
+        if (const registry::entry* known = numbers().find(wanted)) {
+            if (known->held)
+                detail::raise(errc::number_taken,
+                              detail::text(named, " belongs to a living world"));
+            if (known->first_version > last_start)
+                detail::raise(
+                    errc::limit,
+                    detail::text(named,
+                                 " has spent its versions in worlds before: choose another"));
+        }
+        granted = &numbers().take(wanted);
+    }
+    value_ = granted->first;
+    first_version_ = granted->second.first_version;
+}
+
+world_number::world_number(world_number&& other) noexcept
+    : value_(std::exchange(other.value_, 0)), first_version_(other.first_version_) {}
+
+world_number& world_number::operator=(world_number&& other) noexcept {
+    std::swap(value_, other.value_);
+    std::swap(first_version_, other.first_version_);
+    return *this;
+}
+
+world_number::~world_number() {
+    if (value_ == 0) return;
+    const std::lock_guard lock(guard());
+    numbers().give_back(value_, first_version_);
+}
+
+}  // namespace muster

@@ -1,0 +1,24 @@
+#include <muster/base/integer.hpp>
+
+#include <gtest/gtest.h>
+
+namespace muster::detail {
+namespace {
+
+TEST(integer, low_bits_at_both_ends) {
+    EXPECT_EQ(low_bits(0), 0u);
+    EXPECT_EQ(low_bits(1), 1u);
+    EXPECT_EQ(low_bits(63), 0x7FFF'FFFF'FFFF'FFFFu);
+    EXPECT_EQ(low_bits(64), 0xFFFF'FFFF'FFFF'FFFFu);
+    EXPECT_EQ(low_bits(4'000'000'000u), 0xFFFF'FFFF'FFFF'FFFFu);
+}
+
+TEST(integer, smaller_and_larger) {
+    EXPECT_EQ(smaller(1, 2), 1u);
+    EXPECT_EQ(smaller(2, 1), 1u);
+    EXPECT_EQ(larger(1, ~std::uint64_t{0}), ~std::uint64_t{0});
+    EXPECT_EQ(larger(3, 2), 3u);
+}
+
+}  // namespace
+}  // namespace muster::detail

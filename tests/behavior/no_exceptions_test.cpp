@@ -1,0 +1,62 @@
+// Compiled with -fno-exceptions -fno-rtti: errors call the handler, and the program ends.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace muster {
+namespace {
+
+static_assert(MUSTER_EXCEPTIONS == 0);
+
+TEST(no_exceptions_death_test, the_default_prints_the_sentence_and_aborts) {
+    EXPECT_DEATH((void)basic_id<layouts::compact>::pack(1 << 20, 0),
+                 "muster: key 1048576 does not fit in 20 bits: the largest is 1048575 "
+                 "\\(id_out_of_range\\)");
+}
+
+TEST(no_exceptions_death_test, the_handler_gets_code_and_sentence) {
+    EXPECT_EXIT(
+        {
+            set_error_handler([](const error_info& what) {
+                std::fprintf(stderr, "%s: %s", to_string(what.code), what.message);
+                std::_Exit(3);
+            });
+            id_pool<> pool{{.last_key = 0}};
+            pool.create();
+            pool.create();
+        },
+        testing::ExitedWithCode(3), "id_overflow: no key is left for 1 more id");
+}
+
+TEST(no_exceptions_death_test, a_handler_that_returns_does_not_go_on) {
+    EXPECT_DEATH(
+        {
+            set_error_handler([](const error_info&) { std::fprintf(stderr, "seen"); });
+            id_pool<> pool;
+            pool.create_at(id{});
+        },
+        "seen");
+}
+
+TEST(no_exceptions_death_test, world_numbers_use_the_handler_too) {
+    const world_number mine = world_number::take<layouts::bound>(77);
+    EXPECT_DEATH((void)world_number::take<layouts::bound>(77), "number_taken");
+}
+
+TEST(no_exceptions_death_test, out_of_memory_uses_the_handler_too) {
+    EXPECT_DEATH(detail::raise_out_of_memory(), "out_of_memory");
+}
+
+TEST(no_exceptions, everything_else_works_as_ever) {
+    id_pool<> pool;
+    const id e = pool.create();
+    EXPECT_TRUE(pool.destroy(e));
+    EXPECT_FALSE(pool.alive(e));
+    EXPECT_EQ(to_string(pool.create()), "E:1-0[1]");
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,97 @@
+// Every allocation of the pool fails once, at every point of a story; nothing may be lost or changed.
+#include <muster/id/id_pool.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <vector>
+
+#include "support/layouts.hpp"
+
+namespace {
+// Allocations until one fails; below 0: none fails.
+int countdown = -1;
+bool fails_now() {
+    return countdown >= 0 && countdown-- == 0;
+}
+}  // namespace
+
+extern "C" {
+void* __real_realloc(void* old, std::size_t size);
+void* __wrap_realloc(void* old, std::size_t size) {
+    return fails_now() ? nullptr : __real_realloc(old, size);
+}
+}
+
+void* operator new(std::size_t size) {
+    void* room = fails_now() ? nullptr : std::malloc(size);
+    if (room == nullptr) throw std::bad_alloc();
+    return room;
+}
+void operator delete(void* room) noexcept {
+    std::free(room);
+}
+void operator delete(void* room, std::size_t) noexcept {
+    std::free(room);
+}
+
+namespace muster {
+namespace {
+
+template <class Layout>
+class out_of_memory : public testing::Test {};
+using some_layouts = testing::Types<layouts::bound, layouts::compact, layouts::exact,
+                                    layouts::packed, test::tiny_bound<exhaustion::tombstone>>;
+TYPED_TEST_SUITE(out_of_memory, some_layouts, test::layout_names);
+
+/// Calls until it no longer fails; before each try that fails, everything must be as it was.
+template <class Layout, class Call>
+void insist(id_pool<Layout>& pool, int& failures, Call call) {
+    const std::vector<basic_id<Layout>> before(pool.begin(), pool.end());
+    for (int wait = 0;; ++wait) {
+        countdown = wait;
+        try {
+            call();
+            countdown = -1;
+            return;
+        } catch (const std::bad_alloc&) {
+            countdown = -1;
+            ++failures;
+        }
+        const std::vector<basic_id<Layout>> after(pool.begin(), pool.end());
+        ASSERT_EQ(after, before);
+        ASSERT_EQ(pool.size(), before.size());
+        for (const auto e : before) ASSERT_TRUE(pool.alive(e));
+    }
+}
+
+TYPED_TEST(out_of_memory, loses_nothing_at_any_point) {
+    using id_type = basic_id<TypeParam>;
+    id_pool<TypeParam> pool;
+    const auto nth = [&](std::uint64_t key, std::uint64_t version = 0) {
+        return id_type::pack(TypeParam::first_key + key, TypeParam::first_version + version,
+                             pool.world());
+    };
+    const auto far = id_type::pack(TypeParam::last_key - 1, TypeParam::first_version, pool.world());
+    std::vector<id_type> ids(8);
+    int failures = 0;
+    insist(pool, failures, [&] { EXPECT_EQ(pool.create(), nth(0)); });
+    insist(pool, failures, [&] { pool.create_at(nth(5)); });
+    insist(pool, failures, [&] { pool.create_at(far); });
+    insist(pool, failures, [&] { pool.create(ids); });
+    EXPECT_EQ(ids[4], nth(6));  // around the one that was claimed
+    pool.destroy(ids[0]);
+    pool.destroy(ids[1]);
+    pool.destroy(ids[2]);
+    insist(pool, failures, [&] { pool.create_at(nth(2, 3)); });  // from the middle of the line
+    insist(pool, failures, [&] { pool.reserve(31); });
+    for (std::uint64_t i = 0; i < 4; ++i) insist(pool, failures, [&] { pool.create(); });
+    EXPECT_GE(failures, TypeParam::key_bits > 8 ? 5 : 3);  // where all keys are close, fewer
+    EXPECT_EQ(pool.size(), 3u + 8 - 3 + 1 + 4);
+    EXPECT_TRUE(pool.alive(far));
+    EXPECT_TRUE(pool.alive(nth(2, 3)));
+}
+
+}  // namespace
+}  // namespace muster

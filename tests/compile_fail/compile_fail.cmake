@@ -1,0 +1,23 @@
+set(compile ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE})
+
+execute_process(COMMAND ${compile} ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE printed)
+if(NOT result EQUAL 0)
+    message(FATAL_ERROR "without MUST_FAIL it must compile:\n${printed}")
+endif()
+
+execute_process(COMMAND ${compile} -DMUST_FAIL ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE printed)
+if(result EQUAL 0)
+    message(FATAL_ERROR "it compiled")
+endif()
+
+file(STRINGS ${SOURCE} expected REGEX "^// expect: " LIMIT_COUNT 1)
+string(REPLACE "// expect: " "" expected "${expected}")
+string(FIND "${printed}" "${expected}" found)
+if(expected STREQUAL "" OR found EQUAL -1)
+    message(FATAL_ERROR "the compiler does not say: ${expected}\nbut:\n${printed}")
+endif()
+string(REGEX MATCHALL "error:" errors "${printed}")
+list(LENGTH errors count)
+if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${count} errors instead of one:\n${printed}")
+endif()

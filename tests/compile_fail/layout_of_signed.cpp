@@ -1,0 +1,10 @@
+// expect: muster::layout: an id must be an unsigned integer, such as std::uint64_t.
+#include <muster/id/id_pool.hpp>
+
+#ifdef MUST_FAIL
+using wrong = muster::layout<int, muster::id_bits{.key = 20, .version = 11}>;
+#else
+using wrong = muster::layouts::bound;
+#endif
+
+muster::basic_id<wrong> made;

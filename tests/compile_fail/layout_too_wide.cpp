@@ -1,0 +1,10 @@
+// expect: muster::layout: the key, version and world bits together are more than the integer has.
+#include <muster/id/id_pool.hpp>
+
+#ifdef MUST_FAIL
+using wrong = muster::layout<std::uint32_t, muster::id_bits{.key = 20, .version = 12, .world = 1}>;
+#else
+using wrong = muster::layouts::bound;
+#endif
+
+muster::basic_id<wrong> made;

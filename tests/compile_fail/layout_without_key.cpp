@@ -1,0 +1,10 @@
+// expect: muster::layout: an id needs at least one key bit.
+#include <muster/id/id_pool.hpp>
+
+#ifdef MUST_FAIL
+using wrong = muster::layout<std::uint32_t, muster::id_bits{.version = 12}>;
+#else
+using wrong = muster::layouts::bound;
+#endif
+
+muster::basic_id<wrong> made;

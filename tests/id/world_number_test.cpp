@@ -1,0 +1,191 @@
+#include <muster/id/id_pool.hpp>
+#include <muster/id/world_number.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "support/errors.hpp"
+
+namespace muster {
+namespace {
+
+using test::code_of;
+using test::sentence_of;
+
+// Numbers are process-wide, and CTest runs each test in a process of its own; under one process for all,
+// the tests below only rely on what holds for any history. A layout with few numbers shows the end.
+using seven_worlds = layout<std::uint16_t, id_bits{.key = 6, .version = 4, .world = 3}>;
+
+TEST(world_number, is_never_0_and_never_shared) {
+    std::vector<world_number> held;
+    std::set<std::uint64_t> values;
+    for (int i = 0; i < 100; ++i) {
+        held.push_back(world_number::take<layouts::bound>());
+        EXPECT_NE(held.back().value(), 0u);
+        EXPECT_TRUE(values.insert(held.back().value()).second);
+    }
+}
+
+TEST(world_number, can_be_chosen) {
+    std::optional<world_number> mine(world_number::take<layouts::bound>(4711));
+    EXPECT_EQ(mine->value(), 4711u);
+    EXPECT_EQ(code_of([] { (void)world_number::take<layouts::bound>(4711); }), errc::number_taken);
+    EXPECT_EQ(sentence_of([] { (void)world_number::take<layouts::bound>(4711); }),
+              "world number 4711 belongs to a living world");
+    EXPECT_EQ(sentence_of([] { (void)world_number::take<layouts::bound>(65536); }),
+              "world number 65536 does not fit the layout: the largest is 65535");
+    EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(8); }), errc::id_out_of_range);
+    mine.reset();
+    EXPECT_EQ(world_number::take<layouts::bound>(4711).value(), 4711u);
+}
+
+TEST(world_number, moves_with_its_holder) {
+    world_number a = world_number::take<layouts::bound>();
+    const std::uint64_t value = a.value();
+    world_number b(std::move(a));
+    EXPECT_EQ(b.value(), value);
+    EXPECT_EQ(a.value(),
+              0u);  // NOLINT(bugprone-use-after-move): what is left is part of the contract
+    a = std::move(b);
+    EXPECT_EQ(a.value(), value);
+    EXPECT_EQ(code_of([&] { (void)world_number::take<layouts::bound>(value); }),
+              errc::number_taken);
+}
+
+TEST(world_number, comes_back_above_the_versions_it_has_issued) {
+    basic_id<layouts::bound> old;
+    {
+        world_number number = world_number::take<layouts::bound>(900);
+        id_pool<> pool{{.world = number.value(), .first_version = number.first_version()}};
+        for (int i = 0; i < 5; ++i) pool.destroy(pool.create());
+        old = pool.create();
+        number.spend(pool.unused_version());
+        number.spend(0);  // less than was said changes nothing
+    }
+    world_number again = world_number::take<layouts::bound>(900);
+    EXPECT_EQ(again.first_version(), 6u);
+    id_pool<> pool{{.world = again.value(), .first_version = again.first_version()}};
+    const id first = pool.create();
+    EXPECT_EQ(first, id::pack(0, 6, 900));
+    EXPECT_FALSE(pool.alive(old));
+    EXPECT_EQ(code_of([&] { pool.create_at(id::pack(5, 5, 900)); }), errc::id_stale);
+}
+
+TEST(world_number, never_comes_back_when_its_versions_are_spent) {
+    {
+        world_number number = world_number::take<layouts::bound>(901);
+        number.spend(65535);
+    }
+    EXPECT_EQ(sentence_of([] { (void)world_number::take<layouts::bound>(901); }),
+              "world number 901 has spent its versions in worlds before: choose another");
+    EXPECT_EQ(code_of([] { (void)world_number::take<layouts::bound>(901); }), errc::limit);
+    // A layout with more versions can go on where it ended.
+    using roomy = layout<std::uint64_t, id_bits{.key = 20, .version = 28, .world = 16}>;
+    EXPECT_EQ(world_number::take<roomy>(901).first_version(), 65535u);
+}
+
+TEST(world_number, layouts_without_world_bits_have_a_number_but_no_use_for_versions) {
+    {
+        world_number number = world_number::take<layouts::bound>(902);
+        number.spend(5000);
+    }
+    {
+        const world_number number = world_number::take<layouts::compact>(902);
+        EXPECT_EQ(number.first_version(), 0u);
+    }
+    EXPECT_EQ(world_number::take<layouts::bound>(902).first_version(), 5000u);
+}
+
+TEST(world_number, all_taken_is_a_clear_error_and_the_oldest_given_back_comes_first) {
+    std::vector<world_number> held;
+    for (std::uint64_t n = 1; n <= 7; ++n) {
+        // Take each, whatever was done with it before.
+        try {
+            held.push_back(world_number::take<seven_worlds>(n));
+        } catch (const error& e) {
+            GTEST_SKIP() << "numbers of this process are spent: " << e.what();
+        }
+    }
+    EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(); }), errc::limit);
+    EXPECT_EQ(sentence_of([] { (void)world_number::take<seven_worlds>(); }),
+              "no world number is left: each from 1 to 7 belongs to a living world or has spent "
+              "its versions");
+    for (const int i : {4, 1, 5}) held[static_cast<std::size_t>(i)].spend(2);
+    for (const int i : {4, 1, 5}) {  // gives back 5, 2, 6 in this order
+        const world_number gone(std::move(held[static_cast<std::size_t>(i)]));
+    }
+    const world_number first = world_number::take<seven_worlds>();
+    const world_number second = world_number::take<seven_worlds>();
+    EXPECT_EQ(first.value(), 5u);
+    EXPECT_EQ(first.first_version(), 2u);
+    EXPECT_EQ(second.value(), 2u);
+    {
+        world_number third = world_number::take<seven_worlds>();
+        EXPECT_EQ(third.value(), 6u);
+        third.spend(15);  // its last version
+    }
+    EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(); }), errc::limit);
+    // Another layout has numbers left.
+    EXPECT_GT(world_number::take<layouts::bound>().value(), 7u);
+}
+
+TEST(world_number, fresh_numbers_come_before_used_ones) {
+    std::uint64_t before = 0;
+    {
+        const world_number number = world_number::take<layouts::bound>();
+        before = number.value();
+    }
+    const world_number next = world_number::take<layouts::bound>();
+    EXPECT_NE(next.value(), before);
+    EXPECT_EQ(next.first_version(), 0u);
+}
+
+TEST(world_number, threads_never_hold_the_same_one) {
+    std::vector<std::thread> threads;
+    std::mutex guard;
+    std::set<std::uint64_t> held;
+    std::atomic<int> shared{0};
+    for (int t = 0; t < 4; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 500; ++i) {
+                world_number number = world_number::take<layouts::bound>();
+                {
+                    const std::lock_guard lock(guard);
+                    if (!held.insert(number.value()).second) ++shared;
+                }
+                number.spend(1);
+                {
+                    const std::lock_guard lock(guard);
+                    held.erase(number.value());
+                }
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(shared, 0);
+}
+
+TEST(world_number, every_number_of_the_default_layout_can_be_held) {
+    std::vector<world_number> held;
+    try {
+        for (;;) held.push_back(world_number::take<layouts::bound>());
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::limit);
+    }
+    // Less those that other tests of this process have spent.
+    EXPECT_GE(held.size(), 65'534u);
+    EXPECT_LE(held.size(), 65'535u);
+    const std::uint64_t first = held.front().value();
+    held.erase(held.begin());
+    EXPECT_EQ(world_number::take<layouts::bound>().value(), first);
+}
+
+}  // namespace
+}  // namespace muster
