@@ -22,18 +22,10 @@ void* __real_realloc(void* old, std::size_t size);
 void* __wrap_realloc(void* old, std::size_t size) {
     return fails_now() ? nullptr : __real_realloc(old, size);
 }
+void* __real_calloc(std::size_t count, std::size_t size);
+void* __wrap_calloc(std::size_t count, std::size_t size) {
+    return fails_now() ? nullptr : __real_calloc(count, size);
 }
-
-void* operator new(std::size_t size) {
-    void* room = fails_now() ? nullptr : std::malloc(size);
-    if (room == nullptr) throw std::bad_alloc();
-    return room;
-}
-void operator delete(void* room) noexcept {
-    std::free(room);
-}
-void operator delete(void* room, std::size_t) noexcept {
-    std::free(room);
 }
 
 namespace muster {

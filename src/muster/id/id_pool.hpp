@@ -70,7 +70,7 @@ public:
     using base::destroy;
 
     /// `bool alive(id)`: for any bits at all. O(1), one load, for keys of the range that were not
-    /// claimed far from the others (those: O(log pages)). Never throws.
+    /// claimed far from the others (those: a few loads more). Never throws.
     using base::alive;
 
     /// `std::size_t recycle_tombstones()`: makes the keys that are parked as tombstones usable
@@ -103,7 +103,7 @@ public:
     /// passes.
     class iterator {
     public:
-        // The tags come with <map>; <iterator> would double the cost of this header.
+        // The tags come with <string>; <iterator> would cost as much as all of this header.
         using iterator_concept = std::forward_iterator_tag;
         using iterator_category = std::input_iterator_tag;
         using value_type = id_type;

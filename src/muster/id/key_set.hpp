@@ -1,49 +1,49 @@
-// key_set: an ordered set of keys, 64 to a node, for the few keys that are used out of order.
+// key_set: an ordered set of keys, for the few that are used out of order.
 #pragma once
+
+#include <muster/base/sparse_array.hpp>
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 
 namespace muster::detail {
 
 class key_set {
 public:
-    [[nodiscard]] bool empty() const noexcept { return groups_.empty(); }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     [[nodiscard]] bool contains(std::uint64_t key) const noexcept {
-        const auto group = groups_.find(key / 64);
-        return group != groups_.end() && (group->second >> key % 64 & 1) != 0;
+        const std::uint64_t* group = groups_.find(key / 64);
+        return group != nullptr && (*group >> key % 64 & 1) != 0;
     }
 
     /// The key must not be in the set. `std::bad_alloc` changes nothing.
     void insert(std::uint64_t key) {
-        groups_[key / 64] |= std::uint64_t{1} << key % 64;
+        groups_.ensure(key / 64, 0) |= std::uint64_t{1} << key % 64;
         ++size_;
     }
 
-    /// The set must not be empty.
-    [[nodiscard]] std::uint64_t lowest() const noexcept {
-        const auto& [group, members] = *groups_.begin();
-        return group * 64 + static_cast<unsigned>(std::countr_zero(members));
-    }
+    /// The lowest key; the set must not be empty.
+    [[nodiscard]] std::uint64_t lowest() const noexcept { return lowest_in(groups_.next(0)); }
 
     void erase_lowest() noexcept {
-        const auto group = groups_.begin();
-        group->second &= group->second - 1;
-        if (group->second == 0) groups_.erase(group);
+        const std::uint64_t number = groups_.next(0);
+        std::uint64_t& group = *groups_.find(number);
+        group &= group - 1;
+        if (group == 0) groups_.erase(number);
         --size_;
     }
 
     /// Where a run from `key` on ends that holds `count` keys which are not in the set.
     [[nodiscard]] std::uint64_t skip(std::uint64_t key, std::uint64_t count) const noexcept {
         std::uint64_t end = key + count;
-        for (auto group = groups_.lower_bound(key / 64); group != groups_.end(); ++group)
-            for (std::uint64_t left = group->second; left != 0; left &= left - 1) {
+        for (std::uint64_t number = groups_.next(key / 64); number != groups_.none;
+             number = groups_.next(number + 1))
+            for (std::uint64_t left = *groups_.find(number); left != 0; left &= left - 1) {
                 const std::uint64_t member =
-                    group->first * 64 + static_cast<unsigned>(std::countr_zero(left));
+                    number * 64 + static_cast<unsigned>(std::countr_zero(left));
                 if (member < key) continue;
                 if (member >= end) return end;
                 ++end;
@@ -52,7 +52,11 @@ public:
     }
 
 private:
-    std::map<std::uint64_t, std::uint64_t> groups_;  // key / 64 -> one bit per key, never 0
+    [[nodiscard]] std::uint64_t lowest_in(std::uint64_t number) const noexcept {
+        return number * 64 + static_cast<unsigned>(std::countr_zero(*groups_.find(number)));
+    }
+
+    sparse_array<std::uint64_t> groups_;  // key / 64 -> one bit per key, never 0
     std::size_t size_ = 0;
 };
 

@@ -30,14 +30,13 @@
 
 #include <muster/base/integer.hpp>
 #include <muster/base/raw_array.hpp>
+#include <muster/base/sparse_array.hpp>
 #include <muster/base/text.hpp>
-#include <muster/id/far_slots.hpp>
 #include <muster/id/id.hpp>
 #include <muster/id/key_set.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 
@@ -105,7 +104,7 @@ public:
         if (out.size() > free_) {
             // All memory first: nothing below can fail.
             const key_type end = ahead_.skip(first_ + fresh_, out.size() - free_);
-            grow(end - first_ + far_slots<Slot>::page_size);
+            grow(end - first_);
             set_limit();
         }
         auto at = out.begin();
@@ -135,7 +134,7 @@ public:
             raise_stale(wanted, next);
 
         if (!owns(key))
-            slot = &far_.ensure(key, [this](key_type k) { return untouched(k); });
+            slot = &far_.ensure(key, untouched(key));
         else if (was_issued(key))
             leave_line(key, *slot);
         else
@@ -195,20 +194,17 @@ public:
 
     /// The lowest living id whose key is `key` or above, or the null id. O(keys in between).
     [[nodiscard]] id_type next_living(key_type key) const noexcept {
-        constexpr key_type none = ~key_type{0};
-        while (key != none) {
-            const key_type index = key - first_;
-            if (index < covered_) {
-                const Slot& slot = main_[index];
+        while (key != far_.none) {
+            if (key - first_ < covered_) {
+                const Slot& slot = main_[key - first_];
                 if (slot.is_live(key)) return id_type::assemble(key, slot.version(), world_);
                 ++key;
-            } else if (const Slot* slot = find_far(key); slot != nullptr) {
-                if (slot->is_live(key)) return id_type::assemble(key, slot->version(), world_);
-                ++key;
+            } else if (const Slot* slot = far_.find(key); slot != nullptr && slot->is_live(key)) {
+                return id_type::assemble(key, slot->version(), world_);
             } else {
-                // Whichever comes next: a page, or the array.
-                const key_type page = far_.next(key, none);
-                key = key < first_ && covered_ != 0 ? smaller(page, first_) : page;
+                // Whichever comes next: a key in far_, or the array.
+                const key_type far = far_.next(key + 1);
+                key = key < first_ && covered_ != 0 ? smaller(far, first_) : far;
             }
         }
         return id_type{};
@@ -222,7 +218,8 @@ public:
             highest = larger(highest, slot.version() + (slot.is_live(key) ? 1u : 0u));
         };
         for (std::size_t i = 0; i < covered_; ++i) look(first_ + i, main_[i]);
-        far_.each(look);
+        for (key_type key = far_.next(0); key != far_.none; key = far_.next(key + 1))
+            look(key, *far_.find(key));
         return highest;
     }
 
@@ -249,17 +246,17 @@ private:
     // ---- keys beyond main_; pure, so that loops keep what they know of the pool in registers
     // -------
 
-    MUSTER_COLD Slot* find_far(key_type key) noexcept { return far_.find(key); }
-    [[gnu::pure]] MUSTER_COLD const Slot* find_far(key_type key) const noexcept {
+    [[gnu::noinline]] Slot* find_far(key_type key) noexcept { return far_.find(key); }
+    [[gnu::pure, gnu::noinline]] const Slot* find_far(key_type key) const noexcept {
         return far_.find(key);
     }
 
-    [[gnu::pure]] MUSTER_COLD bool alive_far(id_type e) const noexcept {
+    [[gnu::pure, gnu::noinline]] bool alive_far(id_type e) const noexcept {
         const Slot* slot = far_.find(e.key());
         return slot != nullptr && slot->is(e, world_);
     }
 
-    MUSTER_COLD bool destroy_far(id_type e) noexcept {
+    [[gnu::noinline]] bool destroy_far(id_type e) noexcept {
         Slot* slot = far_.find(e.key());
         if (slot == nullptr || !slot->is(e, world_)) return false;
         spend(e.key(), *slot, e.version());
@@ -314,16 +311,16 @@ private:
         main_.grow(smaller(ample, keys()));
     }
 
-    /// Brings the slots of the first `count` keys of the range, rounded up to a page, into main_.
+    /// Brings the slots of the first `count` keys of the range into main_.
     void cover(std::uint64_t count) {
-        constexpr std::uint64_t page = far_slots<Slot>::page_size;
-        const std::uint64_t target =
-            smaller((first_ + count + page - 1) / page * page - first_, keys());
-        grow(target);
-        for (std::size_t i = covered_; i < target; ++i) main_[i] = untouched(first_ + i);
-        far_.take(first_, first_ + covered_, first_ + target,
-                  [this](key_type key, const Slot& slot) { main_[key - first_] = slot; });
-        covered_ = target;
+        grow(count);
+        const key_type begin = first_ + covered_;
+        for (std::size_t i = covered_; i < count; ++i) main_[i] = untouched(first_ + i);
+        for (key_type key = far_.next(begin); key < first_ + count; key = far_.next(key + 1)) {
+            main_[key - first_] = *far_.find(key);
+            far_.erase(key);
+        }
+        covered_ = count;
     }
 
     /// Takes a key of the range that was never issued out of order; its slot.
@@ -339,9 +336,7 @@ private:
         // ends up in pages, nor a hostile key takes more memory than the honest ones.
         const std::uint64_t near = smaller(2 * living_ + 1024, keys());
         if (index >= covered_ && index < near) cover(near);
-        Slot& slot = index < covered_
-                         ? main_[index]
-                         : far_.ensure(key, [this](key_type k) { return untouched(k); });
+        Slot& slot = index < covered_ ? main_[index] : far_.ensure(key, untouched(key));
         ahead_.insert(key);
         set_limit();
         return slot;
@@ -388,17 +383,17 @@ private:
             slot = Slot::dead(key, other(key), version);
             return true;
         }
-        const auto place = claimed_.find(key);
-        if (place == claimed_.end()) return false;
-        slot = Slot::dead(key, place->second, version);
-        claimed_.erase(place);
+        const key_type* behind = claimed_.find(key);
+        if (behind == nullptr) return false;
+        slot = Slot::dead(key, *behind, version);
+        claimed_.erase(key);
         ++free_;
         return true;
     }
 
     void link_behind_tail(key_type key) noexcept {
-        if (const auto place = claimed_.find(tail_); place != claimed_.end()) {
-            place->second = key;
+        if (key_type* behind = claimed_.find(tail_)) {
+            *behind = key;
         } else {
             Slot& last = *find(tail_);
             last = Slot::dead(tail_, key, last.version());
@@ -410,15 +405,15 @@ private:
         if (key == head_)
             head_ = slot.next();
         else
-            claimed_.emplace(key, slot.next());
+            claimed_.ensure(key, slot.next());
         --free_;
     }
 
     MUSTER_COLD void pass_claimed() noexcept {
-        for (auto place = claimed_.find(head_); place != claimed_.end();
-             place = claimed_.find(head_)) {
-            head_ = place->second;
-            claimed_.erase(place);
+        while (const key_type* behind = claimed_.find(head_)) {
+            const key_type passed = head_;
+            head_ = *behind;
+            claimed_.erase(passed);
         }
     }
 
@@ -514,10 +509,10 @@ private:
     key_type last_;
     version_type first_version_;
     muster::reuse reuse_;
-    bool started_over_ = false;             // versions wrapped or were recycled: ids came twice
-    std::map<key_type, key_type> claimed_;  // keys that left the line, and the key behind each
-    key_set ahead_;                         // keys issued from first_ + fresh_ on
-    far_slots<Slot> far_;
+    bool started_over_ = false;       // versions wrapped or were recycled: ids came twice
+    sparse_array<key_type> claimed_;  // keys that left the line, and the key behind each
+    key_set ahead_;                   // keys issued from first_ + fresh_ on
+    sparse_array<Slot> far_;          // the slots of keys that main_ does not cover
     std::size_t retired_ = 0;
     std::size_t tombstones_ = 0;
     key_type tombstone_head_ = 0;

@@ -1,0 +1,30 @@
+// A server and a client share one id space: each makes ids in a range of its own, and claims the other's
+// by their exact value.
+#include <muster/muster.hpp>
+
+#include <iostream>
+
+int main() {
+    muster::id_pool<> server{{.last_key = 999'999}};
+    muster::id_pool<> client{{.first_key = 1'000'000}};
+
+    const muster::id monster = server.create();
+    const muster::id effect = client.create();
+    client.create_at(monster);  // it came over the network
+    std::cout << "monster " << monster << ", effect " << effect << '\n';
+
+    // The server reuses the key. The client was told of neither yet: its handle still names the old one.
+    server.destroy(monster);
+    const muster::id next = server.create();
+    std::cout << "client knows " << monster << ": " << client.alive(monster) << ", " << next << ": "
+              << client.alive(next) << '\n';
+
+    client.destroy(monster);
+    client.create_at(next);
+    try {
+        client.create_at(monster);  // a late packet
+    } catch (const muster::error& e) {
+        std::cout << to_string(e.code()) << ": " << e.what() << '\n';
+    }
+    for (const muster::id e : client) std::cout << "alive on the client: " << e << '\n';
+}

@@ -1,0 +1,175 @@
+// sparse_array: an array most of whose elements are absent, with indices of 64 bits.
+//
+// A tree of nodes with 64 places each; a leaf holds 64 neighbouring elements and a bit for each that is
+// there. The tree is as high as the largest index asks for: 64 elements need one leaf, 2^18 three levels.
+//
+//     height 1          [ branch: 64 children ]
+//                         |                 |
+//     height 0      [ leaf: 0..63 ]   [ leaf: 4032..4095 ]
+#pragma once
+
+#include <muster/base/error.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+
+namespace muster::detail {
+
+template <class Value>
+class sparse_array {
+    static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
+    static_assert(alignof(Value) <= alignof(std::max_align_t));
+
+public:
+    /// What `next` returns when there is none; no element has this index.
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+
+    sparse_array() = default;
+    sparse_array(const sparse_array&) = delete;
+    sparse_array& operator=(const sparse_array&) = delete;
+    ~sparse_array() {
+        if (root_ != nullptr) free_tree(root_, height_);
+    }
+
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+    /// The element, or null. O(height), the same path for all neighbours.
+    [[nodiscard]] Value* find(std::uint64_t index) const noexcept {
+        if (root_ == nullptr || !reaches(index)) return nullptr;
+        void* at = root_;
+        for (unsigned height = height_; height != 0; --height) {
+            at = static_cast<branch*>(at)->children[place(index, height)];
+            if (at == nullptr) return nullptr;
+        }
+        auto* const found = static_cast<leaf*>(at);
+        return (found->present >> place(index, 0) & 1) != 0 ? &found->values[place(index, 0)]
+                                                            : nullptr;
+    }
+
+    /// The element; a new one gets `initial`. `std::bad_alloc` adds nothing. Elements never move.
+    Value& ensure(std::uint64_t index, const Value& initial) {
+        if (root_ == nullptr) root_ = make_node(height_);
+        while (!reaches(index)) add_level();
+        void* at = root_;
+        for (unsigned height = height_; height != 0; --height) {
+            auto* const parent = static_cast<branch*>(at);
+            void*& child = parent->children[place(index, height)];
+            if (child == nullptr) child = make_node(height - 1);
+            parent->present |= bit(index, height);
+            at = child;
+        }
+        auto* const owner = static_cast<leaf*>(at);
+        Value& value = owner->values[place(index, 0)];
+        if ((owner->present & bit(index, 0)) == 0) {
+            owner->present |= bit(index, 0);
+            value = initial;
+            ++size_;
+        }
+        return value;
+    }
+
+    /// The element must be there.
+    void erase(std::uint64_t index) noexcept {
+        if (erase_below(root_, height_, index)) {
+            root_ = nullptr;
+            height_ = 0;
+        }
+        --size_;
+    }
+
+    /// The lowest index from `index` on that has an element, or `none`.
+    [[nodiscard]] std::uint64_t next(std::uint64_t index) const noexcept {
+        if (root_ == nullptr || !reaches(index)) return none;
+        return next_below(root_, height_, index) ? index : none;
+    }
+
+private:
+    struct leaf {
+        std::uint64_t present;
+        Value values[64];
+    };
+    struct branch {
+        std::uint64_t present;
+        void* children[64];
+    };
+
+    static constexpr unsigned place(std::uint64_t index, unsigned height) noexcept {
+        return static_cast<unsigned>(index >> 6 * height) & 63;
+    }
+    static constexpr std::uint64_t bit(std::uint64_t index, unsigned height) noexcept {
+        return std::uint64_t{1} << place(index, height);
+    }
+    [[nodiscard]] bool reaches(std::uint64_t index) const noexcept {
+        return height_ >= 10 || index >> 6 * (height_ + 1) == 0;
+    }
+
+    static void* make_node(unsigned height) {
+        // SAFETY: both are trivial types for which all bytes 0 is a value: nothing present, no child.
+        void* const made = std::calloc(1, height == 0 ? sizeof(leaf) : sizeof(branch));
+        if (made == nullptr) raise_out_of_memory();
+        return made;
+    }
+
+    void add_level() {
+        auto* const above = static_cast<branch*>(make_node(height_ + 1));
+        above->present = 1;
+        above->children[0] = root_;
+        root_ = above;
+        ++height_;
+    }
+
+    /// True if nothing was left of the node, which is freed then.
+    static bool erase_below(void* at, unsigned height, std::uint64_t index) noexcept {
+        std::uint64_t left = 0;
+        if (height == 0) {
+            left = static_cast<leaf*>(at)->present &= ~bit(index, 0);
+        } else {
+            auto* const parent = static_cast<branch*>(at);
+            void*& child = parent->children[place(index, height)];
+            if (erase_below(child, height - 1, index)) {
+                child = nullptr;
+                parent->present &= ~bit(index, height);
+            }
+            left = parent->present;
+        }
+        if (left == 0) std::free(at);
+        return left == 0;
+    }
+
+    static bool next_below(const void* at, unsigned height, std::uint64_t& index) noexcept {
+        const std::uint64_t from_here = ~std::uint64_t{0} << place(index, height);
+        const std::uint64_t base =
+            index >> 6 * height >> 6 << 6;  // of this node, in units of a child
+        if (height == 0) {
+            const std::uint64_t left = static_cast<const leaf*>(at)->present & from_here;
+            if (left != 0) index = base | static_cast<unsigned>(std::countr_zero(left));
+            return left != 0;
+        }
+        const auto* const parent = static_cast<const branch*>(at);
+        for (std::uint64_t left = parent->present & from_here; left != 0; left &= left - 1) {
+            const auto child = static_cast<unsigned>(std::countr_zero(left));
+            if (child != place(index, height)) index = (base | child) << 6 * height;
+            if (next_below(parent->children[child], height - 1, index)) return true;
+        }
+        return false;
+    }
+
+    static void free_tree(void* at, unsigned height) noexcept {
+        if (height != 0) {
+            const auto* const parent = static_cast<branch*>(at);
+            for (std::uint64_t left = parent->present; left != 0; left &= left - 1)
+                free_tree(parent->children[std::countr_zero(left)], height - 1);
+        }
+        std::free(at);
+    }
+
+    void* root_ = nullptr;  // a leaf if height_ is 0
+    unsigned height_ = 0;
+    std::size_t size_ = 0;
+};
+
+}  // namespace muster::detail
