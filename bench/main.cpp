@@ -32,9 +32,8 @@ public:
             const row_key key{name.substr(0, slash), size};
             const double each = run.real_accumulated_time * 1e9 /
                                 static_cast<double>(run.iterations) / static_cast<double>(size);
-            auto [at, made] = rows_.try_emplace(key);
-            if (made) order_.push_back(key);
-            auto [cell, first] = at->second.try_emplace(name.substr(slash + 1), each);
+            auto& cells = rows_[key];
+            auto [cell, first] = cells.try_emplace(name.substr(slash + 1), each);
             if (!first && each < cell->second) cell->second = each;
         }
         std::fprintf(stderr, ".");
@@ -44,9 +43,8 @@ public:
         std::fprintf(stderr, "\n");
         std::printf("| workload | N | floor | Muster | ratio | compact | ratio |\n");
         std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-        for (const auto& [workload, size] : order_) {
-            const auto& cells = rows_.at({workload, size});
-            std::printf("| %s | %zu |", workload.c_str(), size);
+        for (const auto& [key, cells] : rows_) {
+            std::printf("| %s | %zu |", key.first.c_str(), key.second);
             const auto floor = cells.find("floor");
             print(floor == cells.end() ? nullptr : &floor->second, nullptr);
             for (const char* contestant : {"muster", "muster compact"}) {
@@ -72,7 +70,6 @@ private:
     }
 
     std::map<row_key, std::map<std::string, double>> rows_;
-    std::vector<row_key> order_;
     bool failed_ = false;
 };
 

@@ -149,13 +149,16 @@ public:
         if (index >= covered_) [[unlikely]]
             return destroy_far(e);
         if (!main_[index].is(e, world_)) return false;
-        spend(e.key(), main_[index], e.version());
+        spend(e.key(), main_[index], e.version(), true);
         return true;
     }
 
     [[nodiscard]] bool alive(id_type e) const noexcept {
+        // That there is nothing far does not change in a loop over many ids: its inner part has no call.
+        const bool nothing_far = far_.empty();
         const key_type index = e.key() - first_;
-        return index < covered_ ? main_[index].is(e, world_) : alive_far(e);
+        if (index < covered_) return main_[index].is(e, world_);
+        return !nothing_far && alive_far(e);
     }
 
     std::size_t recycle_tombstones() noexcept {
@@ -164,7 +167,7 @@ public:
             const key_type key = tombstone_head_;
             Slot& slot = *find(key);
             tombstone_head_ = slot.next();
-            release(key, slot, first_version_);
+            release(key, slot, first_version_, owns(key));
         }
         if (count != 0) started_over_ = true;
         return count;
@@ -259,7 +262,7 @@ private:
     [[gnu::noinline]] bool destroy_far(id_type e) noexcept {
         Slot* slot = far_.find(e.key());
         if (slot == nullptr || !slot->is(e, world_)) return false;
-        spend(e.key(), *slot, e.version());
+        spend(e.key(), *slot, e.version(), owns(e.key()));
         return true;
     }
 
@@ -357,38 +360,38 @@ private:
         return made;
     }
 
-    /// Lets a key that is not alive wait for its next use, at this version.
-    void release(key_type key, Slot& slot, version_type version) noexcept {
-        if (!claimed_.empty() || !owns(key)) [[unlikely]] {
-            if (release_elsewhere(key, slot, version)) return;
-        }
-        const bool line_is_empty = free_ == 0 && claimed_.empty();
-        ++free_;
-        if (reuse_ == reuse::lifo) {
-            slot = Slot::dead(key, line_is_empty ? other(key) : head_, version);
+    /// Lets a key that is not alive wait for its next use, at this version. A key outside the range
+    /// is in no line: it waits for `create_at`.
+    void release(key_type key, Slot& slot, version_type version, bool in_range) noexcept {
+        if (in_range && reuse_ == reuse::lifo && claimed_.empty()) [[likely]] {
+            slot = Slot::dead(key, free_ == 0 ? other(key) : head_, version);
             head_ = key;
+            ++free_;
         } else {
-            slot = Slot::dead(key, other(key), version);
-            if (line_is_empty)
-                head_ = key;
-            else
-                link_behind_tail(key);
-            tail_ = key;
+            release_otherwise(key, slot, version, in_range);
         }
     }
 
-    /// A key outside the range is in no line; one that kept its place takes it again.
-    MUSTER_COLD bool release_elsewhere(key_type key, Slot& slot, version_type version) noexcept {
-        if (!owns(key)) {
-            slot = Slot::dead(key, other(key), version);
-            return true;
+    [[gnu::noinline]] void release_otherwise(key_type key, Slot& slot, version_type version,
+                                             bool in_range) noexcept {
+        key_type next = other(key);
+        if (in_range) {
+            const bool line_is_empty = free_ == 0 && claimed_.empty();
+            ++free_;
+            if (const key_type* behind = claimed_.find(key)) {
+                next = *behind;  // it kept its place
+                claimed_.erase(key);
+            } else if (line_is_empty) {
+                head_ = tail_ = key;
+            } else if (reuse_ == reuse::lifo) {
+                next = head_;
+                head_ = key;
+            } else {
+                link_behind_tail(key);
+                tail_ = key;
+            }
         }
-        const key_type* behind = claimed_.find(key);
-        if (behind == nullptr) return false;
-        slot = Slot::dead(key, *behind, version);
-        claimed_.erase(key);
-        ++free_;
-        return true;
+        slot = Slot::dead(key, next, version);
     }
 
     void link_behind_tail(key_type key) noexcept {
@@ -420,15 +423,15 @@ private:
     // ---- versions that run out ----------------------------------------------------------------
 
     /// The id in this slot dies.
-    void spend(key_type key, Slot& slot, version_type version) noexcept {
+    void spend(key_type key, Slot& slot, version_type version, bool in_range) noexcept {
         --living_;
         if constexpr (Layout::on_exhaustion == exhaustion::wrap) {
-            release(key, slot, version_after(key, version));
+            release(key, slot, version_after(key, version), in_range);
         } else {
             if (version == Layout::last_issued_version) [[unlikely]]
                 put_away(key, slot);
             else
-                release(key, slot, version + 1);
+                release(key, slot, version + 1, in_range);
         }
     }
 
