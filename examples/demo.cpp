@@ -1,5 +1,6 @@
-// A million things are born and die in each round, and a handle to every one of them is kept. In the end
-// all handles are asked: each must know whether it is alive, and so must forged ones.
+// A million things; in each round a million times one of them dies and another takes its key. Handles of
+// all rounds are kept, and in the end all are asked: each must know whether it is alive, and so must
+// forged ones and those of another world.
 #include <muster/muster.hpp>
 
 #include <chrono>
@@ -31,23 +32,23 @@ int main(int argc, char** argv) {
 
     std::mt19937_64 dice(1);
     muster::id_pool<> world;
-    std::vector<id> held(population);  // every handle ever issued
-    held.reserve(population * static_cast<std::size_t>(rounds + 1));
+    std::vector<id> living(population);
     const stopwatch birth;
-    world.create(held);
+    world.create(living);
     std::printf("%zu born, %.1f ns each\n", population, birth.per(population));
 
-    std::vector<id> living = held;
+    std::vector<id> held = living;  // every handle ever issued
+    std::vector<std::size_t> victims(population);
     for (int round = 1; round <= rounds; ++round) {
+        for (std::size_t& victim : victims) victim = dice() % population;
         const stopwatch time;
-        for (std::size_t i = 0; i < population; ++i) {
-            id& victim = living[dice() % population];
-            world.destroy(victim);
-            victim = world.create();
-            held.push_back(victim);
+        for (const std::size_t victim : victims) {
+            world.destroy(living[victim]);
+            living[victim] = world.create();
         }
         std::printf("round %d: %zu die at random, and others take their keys, %.1f ns each\n",
                     round, population, time.per(population));
+        held.insert(held.end(), living.begin(), living.end());
     }
 
     // What is true, told by the list of the living and not by the handles.
@@ -56,21 +57,17 @@ int main(int argc, char** argv) {
 
     std::size_t lies = 0, alive = 0;
     const stopwatch asking;
-    for (const id e : held) {
-        const bool says = world.alive(e);
-        alive += says ? 1u : 0u;
-        lies += says == (truth[e.key()] == e) ? 0u : 1u;
-    }
+    for (const id e : held) alive += world.alive(e) ? 1u : 0u;
     const double asked = asking.per(held.size());
+    for (const id e : held) lies += world.alive(e) == (truth[e.key()] == e) ? 0u : 1u;
     for (std::size_t i = 0; i < population; ++i) {
-        const id forged = id::from_value(dice());
-        lies += world.alive(forged) ? 1u : 0u;
+        lies += world.alive(id::from_value(dice())) ? 1u : 0u;
         const id foreign = id::pack(living[i].key(), living[i].version(), 2);
         lies += world.alive(foreign) ? 1u : 0u;
     }
-    std::printf(
-        "%zu handles asked, %.1f ns each: %zu alive, %zu dead; %zu forged and foreign ones asked\n",
-        held.size(), asked, alive, held.size() - alive, 2 * population);
+    std::printf("%zu handles asked, %.1f ns each: %zu of a living thing, %zu stale\n", held.size(),
+                asked, alive, held.size() - alive);
+    std::printf("%zu forged and foreign handles asked\n", 2 * population);
     std::printf("lies told: %zu\n", lies);
-    return lies == 0 && alive == population ? 0 : 1;
+    return lies == 0 && alive >= population ? 0 : 1;
 }

@@ -491,7 +491,8 @@ private:
     [[noreturn]] MUSTER_COLD void raise_overflow(std::uint64_t wanted) const {
         std::string sentence =
             text("no key is left for ", wanted, wanted == 1 ? " more id" : " ids", ": the range ",
-                 range_text(), " has ", keys(), " keys, ", available(), " of them free");
+                 range_text(), " has ", keys(), keys() == 1 ? " key, " : " keys, ", available(),
+                 " of them free");
         if (retired_ != 0) sentence += text(", ", retired_, " retired");
         if (tombstones_ != 0)
             sentence += text(", ", tombstones_, " tombstones that recycle_tombstones() would free");
