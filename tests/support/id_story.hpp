@@ -156,7 +156,8 @@ private:
     id_type any_wish(byte_source& from) {
         const std::uint64_t world = Layout::world_bits == 0 ? 0 : options_.world;
         const std::uint8_t kind = from.byte();
-        std::uint64_t key = options_.first_key + from.byte() * (kind & 1 ? 1u : 16u);
+        std::uint64_t key =
+            options_.first_key + from.byte() * (kind & 1 ? std::uint64_t{1} : std::uint64_t{16});
         std::uint64_t version = Layout::first_version + from.byte() % 4;
         switch (kind >> 1 & 7) {
         case 0: key = any_handle(from).key(); break;

@@ -126,6 +126,7 @@ private:
     static bool erase_below(void* at, unsigned height, std::uint64_t index) noexcept {
         std::uint64_t left = 0;
         if (height == 0) {
+            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the element is there
             left = static_cast<leaf*>(at)->present &= ~bit(index, 0);
         } else {
             auto* const parent = static_cast<branch*>(at);

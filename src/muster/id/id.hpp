@@ -152,13 +152,18 @@ public:
     /// `pack` for parts that are known to fit.
     [[nodiscard]] static constexpr basic_id assemble(std::uint64_t key, std::uint64_t version,
                                                      std::uint64_t world) noexcept {
-        std::uint64_t word = key | version << Layout::key_bits;
-        if constexpr (Layout::world_bits != 0)
-            word |= world << (Layout::key_bits + Layout::version_bits);
-        return from_value(static_cast<rep>(word));
+        return from_value(
+            static_cast<rep>(key | version << Layout::key_bits | world_in_place(world)));
     }
 
 private:
+    static constexpr std::uint64_t world_in_place(std::uint64_t world) noexcept {
+        if constexpr (Layout::world_bits == 0)
+            return 0;
+        else
+            return world << (Layout::key_bits + Layout::version_bits);
+    }
+
     rep value_ = Layout::null_value;
 };
 
