@@ -19,8 +19,8 @@ public:
 
     void ReportRuns(const std::vector<Run>& runs) override {
         for (const Run& run : runs) {
-            if (run.error_occurred) {
-                std::printf("%s: %s\n", run.benchmark_name().c_str(), run.error_message.c_str());
+            if (const std::string why = why_it_failed(run); !why.empty()) {
+                std::printf("%s: %s\n", run.benchmark_name().c_str(), why.c_str());
                 failed_ = true;
                 continue;
             }
@@ -61,6 +61,14 @@ public:
 
 private:
     using row_key = std::pair<std::string, std::size_t>;
+
+    /// Google Benchmark 1.8 renamed these members.
+    static std::string why_it_failed(const auto& run) {
+        if constexpr (requires { run.error_occurred; })
+            return run.error_occurred ? run.error_message : std::string();
+        else
+            return run.skipped ? run.skip_message : std::string();
+    }
 
     static void print(const double* value, const double* per) {
         if (value == nullptr)

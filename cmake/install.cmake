@@ -1,5 +1,4 @@
 # `cmake --install`, and what find_package(muster) reads afterwards.
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(muster_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/muster)

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     world.create(living);
     std::printf("%zu born, %.1f ns each\n", population, birth.per(population));
 
-    std::vector<id> held = living;  // every handle ever issued
+    std::vector<id> held = living;  // handles of all rounds
     std::vector<std::size_t> victims(population);
     for (int round = 1; round <= rounds; ++round) {
         for (std::size_t& victim : victims) victim = dice() % population;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
 
@@ -44,6 +45,19 @@ TEST(no_exceptions_death_test, a_handler_that_returns_does_not_go_on) {
 TEST(no_exceptions_death_test, world_numbers_use_the_handler_too) {
     const world_number mine = world_number::take<layouts::bound>(77);
     EXPECT_DEATH((void)world_number::take<layouts::bound>(77), "number_taken");
+}
+
+std::jmp_buf way_out;
+
+TEST(no_exceptions, a_handler_may_leave_and_the_program_goes_on) {
+    const world_number mine = world_number::take<layouts::bound>(78);
+    set_error_handler([](const error_info&) { std::longjmp(way_out, 1); });
+    if (setjmp(way_out) == 0) {
+        (void)world_number::take<layouts::bound>(78);
+        FAIL();
+    }
+    set_error_handler(nullptr);
+    EXPECT_EQ(world_number::take<layouts::bound>(79).value(), 79u);  // no lock was left behind
 }
 
 TEST(no_exceptions_death_test, out_of_memory_uses_the_handler_too) {

@@ -12,6 +12,7 @@
 namespace {
 // Allocations until one fails; below 0: none fails.
 int countdown = -1;
+int reallocations = 0;
 bool fails_now() {
     return countdown >= 0 && countdown-- == 0;
 }
@@ -20,6 +21,7 @@ bool fails_now() {
 extern "C" {
 void* __real_realloc(void* old, std::size_t size);
 void* __wrap_realloc(void* old, std::size_t size) {
+    ++reallocations;
     return fails_now() ? nullptr : __real_realloc(old, size);
 }
 void* __real_calloc(std::size_t count, std::size_t size);
@@ -83,6 +85,26 @@ TYPED_TEST(out_of_memory, loses_nothing_at_any_point) {
     EXPECT_EQ(pool.size(), 3u + 8 - 3 + 1 + 4);
     EXPECT_TRUE(pool.alive(far));
     EXPECT_TRUE(pool.alive(nth(2, 3)));
+}
+
+TEST(out_of_memory, many_at_once_take_all_their_memory_before_the_first) {
+    id_pool<> pool;
+    // Claimed far ahead, where the run of new keys has to pass them.
+    for (std::uint64_t key = 5000; key < 5064; ++key) pool.create_at(id::pack(key, 0, 1));
+    pool.reserve(5064);
+    std::vector<id> many(5064);
+    int failures = 0;
+    insist(pool, failures, [&] { pool.create(many); });
+    EXPECT_GE(failures, 1);
+    EXPECT_EQ(many.back(), id::pack(5127, 0, 1));
+    EXPECT_EQ(pool.size(), 5064u + 64u);
+}
+
+TEST(out_of_memory, growing_step_by_step_allocates_seldom) {
+    id_pool<> pool;
+    const int before = reallocations;
+    for (int i = 0; i < 1'000'000; ++i) pool.create();
+    EXPECT_LE(reallocations - before, 20);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+set(ENV{LC_ALL} C)
 set(compile ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE})
 
 execute_process(COMMAND ${compile} ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE printed)
@@ -5,7 +6,11 @@ if(NOT result EQUAL 0)
     message(FATAL_ERROR "without MUST_FAIL it must compile:\n${printed}")
 endif()
 
-execute_process(COMMAND ${compile} -DMUST_FAIL ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE printed)
+# Some fail by how they are compiled: `// flags: ...`
+file(STRINGS ${SOURCE} flags REGEX "^// flags: " LIMIT_COUNT 1)
+string(REPLACE "// flags: " "" flags "${flags}")
+separate_arguments(flags)
+execute_process(COMMAND ${compile} -DMUST_FAIL ${flags} ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE printed)
 if(result EQUAL 0)
     message(FATAL_ERROR "it compiled")
 endif()

@@ -1,4 +1,4 @@
-// expect: muster::layout: an id must be an unsigned integer, such as std::uint64_t.
+// expect: muster::layout: an id must be an unsigned integer of at most 64 bits.
 #include <muster/id/id_pool.hpp>
 
 #ifdef MUST_FAIL

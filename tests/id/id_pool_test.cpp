@@ -174,6 +174,8 @@ TYPED_TEST(id_pool_of, ids_that_are_never_issued_cannot_be_claimed) {
                   errc::id_out_of_range);
     if (TypeParam::world_bits != 0)
         EXPECT_EQ(refused(id_type::pack(3, 0, 2)), errc::foreign_entity);
+    if (TypeParam::world_bits != 0)
+        EXPECT_EQ(refused(id_type::pack(3, 0, 0)), errc::id_out_of_range);
     if (TypeParam::used_bits < 8 * sizeof(typename TypeParam::rep))
         EXPECT_EQ(refused(id_type::from_value(static_cast<typename TypeParam::rep>(
                       this->nth(0).value() | std::uint64_t{1}
@@ -343,6 +345,32 @@ TEST(id_pool, a_key_claimed_while_it_waits_keeps_its_place) {
     EXPECT_EQ(pool.create(), id::pack(4, 0, 1));
 }
 
+TEST(id_pool, also_if_it_was_the_first_in_line) {
+    id_pool<> pool{{.reuse = reuse::fifo}};
+    std::array<id, 3> ids;
+    pool.create(ids);
+    for (const id e : ids) pool.destroy(e);
+    pool.destroy(pool.create_at(id::pack(0, 3, 1)));
+    EXPECT_EQ(pool.create(), id::pack(0, 4, 1));
+    EXPECT_EQ(pool.create(), id::pack(1, 1, 1));
+    // What the line has passed waits anew.
+    pool.create_at(id::pack(2, 7, 1));
+    pool.destroy(id::pack(1, 1, 1));
+    EXPECT_EQ(pool.create(), id::pack(1, 2, 1));
+    pool.destroy(id::pack(1, 2, 1));
+    pool.destroy(id::pack(2, 7, 1));
+    EXPECT_EQ(pool.create(), id::pack(1, 3, 1));
+    EXPECT_EQ(pool.create(), id::pack(2, 8, 1));
+}
+
+TEST(id_pool, a_far_key_counts_for_the_versions_that_were_used) {
+    id_pool<> pool;
+    pool.create_at(id::pack(4'000'000'000, 77, 1));
+    EXPECT_EQ(pool.unused_version(), 78u);
+    pool.destroy(id::pack(4'000'000'000, 77, 1));
+    EXPECT_EQ(pool.unused_version(), 78u);
+}
+
 TEST(id_pool, reserve_makes_room_once) {
     id_pool<> pool;
     pool.reserve(1000);
@@ -354,6 +382,13 @@ TEST(id_pool, reserve_makes_room_once) {
     id_pool<layouts::compact> small;
     EXPECT_EQ(code_of([&] { small.reserve((1u << 20) + 1); }), errc::id_overflow);
     EXPECT_EQ(small.capacity(), 0u);
+    id_pool<test::tiny_bound<exhaustion::retire>> worn{{.last_key = 15}};
+    for (int i = 0; i < 7 * 8; ++i) worn.destroy(worn.create());  // wears out keys
+    worn.reserve(8);
+    const std::size_t room = worn.capacity();
+    EXPECT_GE(room, 8 + worn.retired());
+    for (int i = 0; i < 8; ++i) worn.create();
+    EXPECT_EQ(worn.capacity(), room);
     small.reserve(1u << 20);
     EXPECT_EQ(small.capacity(), 1u << 20);
 }
@@ -386,11 +421,25 @@ TEST(id_pool, parks_tombstones_until_they_are_recycled) {
     EXPECT_EQ(pool.unused_version(), 15u);
     EXPECT_EQ(pool.recycle_tombstones(), 2u);
     EXPECT_EQ(pool.recycle_tombstones(), 0u);
+    EXPECT_EQ(pool.create_at(basic_id<layout_type>::pack(1, 0)).key(), 1u);
+    pool.destroy(basic_id<layout_type>::pack(1, 0));
     EXPECT_EQ(pool.tombstones(), 0u);
-    EXPECT_EQ(pool.create().version(), 0u);
+    EXPECT_EQ(pool.create().version(), 1u);
     EXPECT_EQ(pool.create().version(), 0u);
     EXPECT_EQ(code_of([&] { pool.create(); }), errc::id_overflow);
     EXPECT_EQ(pool.unused_version(), 15u);  // all versions have been issued
+}
+
+TEST(id_pool, recycled_tombstones_are_freed_in_the_order_they_were_parked) {
+    for (const reuse order : {reuse::lifo, reuse::fifo}) {
+        id_pool<test::nibble<exhaustion::tombstone>> pool{{.last_key = 3, .reuse = order}};
+        using id_type = basic_id<test::nibble<exhaustion::tombstone>>;
+        for (std::uint64_t key = 0; key < 4; ++key)
+            pool.destroy(pool.create_at(id_type::pack(key, 14)));
+        EXPECT_EQ(pool.recycle_tombstones(), 4u);
+        for (std::uint64_t i = 0; i < 4; ++i)
+            EXPECT_EQ(pool.create().key(), order == reuse::fifo ? i : 3 - i);
+    }
 }
 
 TEST(id_pool, wraps_to_the_first_version_where_the_layout_says_so) {
@@ -432,7 +481,7 @@ TEST(id_pool, errors_are_sentences_with_the_facts) {
     EXPECT_EQ(sentence_of([] { id_pool<>{{.first_key = 5, .last_key = 4}}; }),
               "the key range 5 to 4 is empty");
     EXPECT_EQ(sentence_of([] { id_pool<>{{.first_version = 65535}}; }),
-              "no id can be issued from version 65535 on: the last is 65534");
+              "versions cannot start at 65535: the first must be below 65535");
 }
 
 TEST(id_pool, is_neither_copied_nor_moved) {

@@ -184,6 +184,17 @@ TEST(id, refuses_doubles_that_are_no_ids) {
             EXPECT_EQ(e.code(), errc::id_out_of_range) << d;
         }
     EXPECT_EQ(exact_id::from_double(9007199254740991.0).value(), 9007199254740991u);
+    // Bits beyond the layout do not vanish on the way.
+    const exact_id forged =
+        exact_id::from_value(exact_id::pack(1, 1).value() | std::uint64_t{1} << 60);
+    EXPECT_THROW((void)exact_id::from_double(forged.to_double()), error);
+    try {
+        (void)exact_id::from_double(1e-9);
+    } catch (const error& e) {
+        EXPECT_STREQ(e.what(),
+                     "the number 1.0000000000000001e-09 is no id: ids are whole numbers from 0 to "
+                     "9007199254740991");
+    }
 }
 
 template <class Id>

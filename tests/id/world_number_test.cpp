@@ -60,6 +60,42 @@ TEST(world_number, moves_with_its_holder) {
               errc::number_taken);
 }
 
+TEST(world_number, assigning_gives_back_the_number_it_had_and_keeps_what_was_spent) {
+    world_number a = world_number::take<layouts::bound>(801);
+    world_number b = world_number::take<layouts::bound>(802);
+    a.spend(3);
+    b.spend(9);
+    a = std::move(b);
+    EXPECT_EQ(a.value(), 802u);
+    EXPECT_EQ(a.first_version(), 9u);
+    EXPECT_EQ(b.value(),
+              0u);  // NOLINT(bugprone-use-after-move): what is left is part of the contract
+    EXPECT_EQ(world_number::take<layouts::bound>(801).first_version(), 3u);
+}
+
+TEST(world_number, its_last_version_can_still_be_used) {
+    {
+        world_number::take<seven_worlds>(3).spend(14);
+    }
+    EXPECT_EQ(world_number::take<seven_worlds>(3).first_version(), 14u);
+    // The same where the next one is asked for: hold all but this one.
+    std::vector<world_number> held;
+    for (const std::uint64_t other : {1u, 2u, 4u, 5u, 6u, 7u})
+        held.push_back(world_number::take<seven_worlds>(other));
+    const world_number next = world_number::take<seven_worlds>();
+    EXPECT_EQ(next.value(), 3u);
+    EXPECT_EQ(next.first_version(), 14u);
+}
+
+TEST(world_number, a_number_that_does_not_fit_the_layout_is_not_given_out) {
+    {
+        (void)world_number::take<layouts::bound>(100);
+    }  // given back, but above 7
+    std::vector<world_number> held;
+    for (std::uint64_t n = 1; n <= 7; ++n) held.push_back(world_number::take<seven_worlds>(n));
+    EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(); }), errc::limit);
+}
+
 TEST(world_number, comes_back_above_the_versions_it_has_issued) {
     basic_id<layouts::bound> old;
     {
@@ -98,8 +134,9 @@ TEST(world_number, layouts_without_world_bits_have_a_number_but_no_use_for_versi
         number.spend(5000);
     }
     {
-        const world_number number = world_number::take<layouts::compact>(902);
+        world_number number = world_number::take<layouts::compact>(902);
         EXPECT_EQ(number.first_version(), 0u);
+        number.spend(1'000'000);  // means nothing
     }
     EXPECT_EQ(world_number::take<layouts::bound>(902).first_version(), 5000u);
 }

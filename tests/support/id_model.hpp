@@ -27,7 +27,8 @@ public:
           last_(std::min(options.last_key, Layout::last_key)),
           first_version_(std::max(options.first_version, Layout::first_version)),
           reuse_(options.reuse),
-          unused_(first_) {}
+          unused_(first_),
+          unused_version_(first_version_) {}
 
     outcome create() {
         if (waiting_ != 0) {
@@ -49,6 +50,7 @@ public:
         if (key < Layout::first_key || version < Layout::first_version)
             return errc::id_out_of_range;
         if (!wraps && version == Layout::last_version) return errc::id_out_of_range;
+        if (Layout::world_bits != 0 && world == 0) return errc::id_out_of_range;
         if (world != world_) return errc::foreign_entity;
         const auto known = keys_.find(key);
         if (known == keys_.end()) {
@@ -60,10 +62,7 @@ public:
         }
         for (auto at = line_.begin(); at != line_.end(); ++at)
             if (at->key == key) {
-                if (at == line_.begin())
-                    line_.erase(at);
-                else
-                    at->claimed = true;
+                at->claimed = true;
                 --waiting_;
                 break;
             }
@@ -84,7 +83,10 @@ public:
             if (Layout::on_exhaustion == exhaustion::tombstone) parked_.push_back(key);
             return true;
         }
-        if (spent) was.version = first_version_;
+        if (spent) {
+            was.version = first_version_;
+            unused_version_ = Layout::last_issued_version + 1;
+        }
         wait(key);
         return true;
     }
@@ -97,12 +99,12 @@ public:
 
     std::size_t recycle_tombstones() {
         const std::size_t count = parked_.size();
-        for (; !parked_.empty(); parked_.pop_back()) {
-            state& was = keys_.at(parked_.back());
-            was.away = false;
-            was.version = first_version_;
-            wait(parked_.back());
+        for (const std::uint64_t key : parked_) {
+            keys_.at(key).away = false;
+            keys_.at(key).version = first_version_;
+            wait(key);
         }
+        parked_.clear();
         return count;
     }
 
@@ -119,6 +121,7 @@ public:
         return count;
     }
     std::size_t tombstones() const { return parked_.size(); }
+    std::uint64_t unused_version() const { return unused_version_; }
 
     /// How many ids `create` can still give.
     std::uint64_t available() const {
@@ -174,12 +177,14 @@ private:
 
     outcome come_alive(std::uint64_t key, std::uint64_t version) {
         keys_[key] = {true, false, version};
+        unused_version_ = std::max(unused_version_, version + 1);
         return id_type::pack(key, version, world_);
     }
 
     std::uint64_t world_, first_, last_, first_version_;
     muster::reuse reuse_;
     std::uint64_t unused_;                 // no key of the range below it is unused
+    std::uint64_t unused_version_;         // no id had it, nor a later one
     std::map<std::uint64_t, state> keys_;  // all that were ever issued
     std::list<place> line_;                // next one first
     std::size_t waiting_ = 0;              // places that are not claimed

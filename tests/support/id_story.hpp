@@ -80,6 +80,7 @@ public:
         expect("size", pool_.size(), living.size());
         expect("retired", pool_.retired(), model_.retired());
         expect("tombstones", pool_.tombstones(), model_.tombstones());
+        expect("unused version", pool_.unused_version(), model_.unused_version());
         expect("iteration", std::vector<id_type>(pool_.begin(), pool_.end()), living);
         for (const id_type e : seen_) ask(e);
     }

@@ -1,6 +1,5 @@
-// The few macros of Muster, and its version. Everything a build can choose is seen here and nowhere
-// else: MUSTER_NO_EXCEPTIONS is set by the CMake target, so that the library and every file that
-// includes it agree.
+// The few macros of Muster, and its version. What a build can choose is seen here: the CMake target
+// sets MUSTER_EXCEPTIONS, so that the library and every file that includes it agree.
 #pragma once
 
 #define MUSTER_VERSION_MAJOR 0
@@ -11,12 +10,17 @@
 #error "Muster needs C++20: compile with -std=c++20 (g++ 12, clang 16, or newer)."
 #endif
 
-/// 1 if errors are thrown, 0 if the error handler is called instead. A program must be compiled
-/// with one setting throughout.
-#if defined(__cpp_exceptions) && !defined(MUSTER_NO_EXCEPTIONS)
+/// 1 if errors are thrown, 0 if the error handler is called instead. Set by the CMake target; without
+/// it, as this file is compiled. All files of a program must agree.
+#ifndef MUSTER_EXCEPTIONS
+#ifdef __cpp_exceptions
 #define MUSTER_EXCEPTIONS 1
 #else
 #define MUSTER_EXCEPTIONS 0
+#endif
+#elif MUSTER_EXCEPTIONS && !defined(__cpp_exceptions)
+#error \
+    "Muster was built with exceptions, this file is not: build Muster with MUSTER_NO_EXCEPTIONS=ON."
 #endif
 
 /// What other shared libraries may see. Needed on types that are thrown across them, too.

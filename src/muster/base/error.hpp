@@ -1,7 +1,7 @@
 // Errors: one family, a code for programs and a sentence for people.
 //
 // Owns the list of codes, the exception type, and what happens when exceptions are switched off.
-// Start reading at `errc`; everything in Muster that fails ends in `detail::raise`.
+// Start reading at `errc`; every error of Muster's own ends in `detail::raise`.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -80,7 +80,7 @@ using error_handler = void (*)(const error_info&);
 namespace detail {
 
 // Not std::atomic: <atomic> would cost every user of Muster more than all of this header.
-inline error_handler current_error_handler = nullptr;
+MUSTER_API inline error_handler current_error_handler = nullptr;
 
 [[noreturn]] inline void call_error_handler(const error_info& what) {
     if (error_handler handler = __atomic_load_n(&current_error_handler, __ATOMIC_ACQUIRE))

@@ -50,10 +50,20 @@ public:
                                                             : nullptr;
     }
 
+    /// The element, which must be there.
+    [[nodiscard]] Value& operator[](std::uint64_t index) const noexcept {
+        void* at = root_;
+        for (unsigned height = height_; height != 0; --height)
+            at = static_cast<branch*>(at)->children[place(index, height)];
+        return static_cast<leaf*>(at)->values[place(index, 0)];
+    }
+
     /// The element; a new one gets `initial`. `std::bad_alloc` adds nothing. Elements never move.
     Value& ensure(std::uint64_t index, const Value& initial) {
-        if (root_ == nullptr) root_ = make_node(height_);
-        while (!reaches(index)) add_level();
+        if (root_ == nullptr)
+            plant(index);
+        else
+            while (!reaches(index)) add_level();
         void* at = root_;
         for (unsigned height = height_; height != 0; --height) {
             auto* const parent = static_cast<branch*>(at);
@@ -103,8 +113,11 @@ private:
     static constexpr std::uint64_t bit(std::uint64_t index, unsigned height) noexcept {
         return std::uint64_t{1} << place(index, height);
     }
+    static constexpr bool reaches(unsigned height, std::uint64_t index) noexcept {
+        return height >= 10 || index >> 6 * (height + 1) == 0;
+    }
     [[nodiscard]] bool reaches(std::uint64_t index) const noexcept {
-        return height_ >= 10 || index >> 6 * (height_ + 1) == 0;
+        return reaches(height_, index);
     }
 
     static void* make_node(unsigned height) {
@@ -112,6 +125,14 @@ private:
         void* const made = std::calloc(1, height == 0 ? sizeof(leaf) : sizeof(branch));
         if (made == nullptr) raise_out_of_memory();
         return made;
+    }
+
+    /// The first node of an empty tree, as high as `index` asks for.
+    void plant(std::uint64_t index) {
+        unsigned height = 0;
+        while (!reaches(height, index)) ++height;
+        root_ = make_node(height);
+        height_ = height;
     }
 
     void add_level() {

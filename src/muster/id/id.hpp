@@ -13,6 +13,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <iosfwd>
 #include <string>
 
@@ -40,9 +41,11 @@ namespace detail {
 }
 
 [[noreturn]] MUSTER_COLD inline void raise_not_an_id(double number, unsigned bits) {
-    raise(errc::id_out_of_range,
-          text("the number ", std::to_string(number), " is no id: ids are whole numbers from 0 to ",
-               low_bits(bits)));
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.17g", number);
+    raise(
+        errc::id_out_of_range,
+        text("the number ", digits, " is no id: ids are whole numbers from 0 to ", low_bits(bits)));
 }
 
 /// "E:1-42[3]", or "E:42[3]" if the layout has no world bits.
@@ -110,12 +113,13 @@ public:
         return Layout::on_exhaustion != exhaustion::wrap && version() == Layout::last_version;
     }
 
-    /// The id as a number, exactly. Only for layouts whose ids, the null id too, have at most 53
+    /// The id as a number, exactly; one with bits beyond its layout gives a number that `from_double`
+    /// refuses. Only for layouts whose ids, the null id too, have at most 53
     /// bits.
     [[nodiscard]] constexpr double to_double() const noexcept
         requires fits_a_double
     {
-        return static_cast<double>(value_ & detail::low_bits(Layout::used_bits));
+        return static_cast<double>(value_);
     }
 
     /// The way back. `errc::id_out_of_range` for a fraction, a negative, an infinite or too large

@@ -53,16 +53,16 @@ public:
     using base::create;
 
     /// `id create_at(id wanted)`: exactly this id, whether its key is in the pool's range or not;
-    /// keys in between stay as they are. O(log n) of the keys that were claimed out of order.
+    /// keys in between stay as they are. O(1), amortised where the array grows.
     ///   `errc::id_taken`         the key is in use
     ///   `errc::id_stale`         the key is past this version, is retired or a tombstone
     ///   `errc::id_out_of_range`  no such id is ever issued: null, a key or version below the
-    ///   layout's
-    ///                            first, the version that marks tombstones, bits beyond the layout
+    ///                            layout's first, the version that marks tombstones, world 0, bits
+    ///                            beyond the layout
     ///   `errc::foreign_entity`   the id belongs to another world
-    /// When the id dies, a key of the range goes to the others that wait for reuse (if it was
-    /// claimed while it waited, it has kept its place); a key outside it waits for the next
-    /// `create_at`.
+    /// When the id dies, a key of the range goes to the others that wait for reuse (one that was
+    /// claimed while it waited has kept its place, unless the line has passed it); a key outside the
+    /// range waits for the next `create_at`.
     using base::create_at;
 
     /// `bool destroy(id)`: false if it is not alive: dead, null, foreign or forged. O(1), never
@@ -73,10 +73,10 @@ public:
     /// claimed far from the others (those: a few loads more). Never throws.
     using base::alive;
 
-    /// `std::size_t recycle_tombstones()`: makes the keys that are parked as tombstones usable
-    /// again, from the first version on, and says how many. From then on ids that were dead can be
-    /// issued again: call it when no old handle is left. Always 0 unless the layout says
-    /// `exhaustion::tombstone`.
+    /// `std::size_t recycle_tombstones()`: makes the keys that are parked as tombstones usable again,
+    /// from the first version on, as if they were freed now in the order they were parked; how many.
+    /// From then on ids that were dead can be issued again: call it when no old handle is left.
+    /// Always 0 unless the layout says `exhaustion::tombstone`. O(tombstones).
     using base::recycle_tombstones;
 
     /// How many ids are alive; how many keys will never be used again; how many are parked.
@@ -99,8 +99,8 @@ public:
     using base::world;
 
     /// Over the living ids, by key. The pool may change meanwhile: an iterator holds a key, not an
-    /// address, and goes on with the next key that is alive by then. A step costs the dead keys it
-    /// passes.
+    /// address, and goes on with the next key that is alive by then (so that a loop which creates an
+    /// id at each step ends only when no key is left). A step costs the dead keys it passes.
     class iterator {
     public:
         // The tags come with <string>; <iterator> would cost as much as all of this header.

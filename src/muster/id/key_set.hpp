@@ -30,7 +30,7 @@ public:
 
     void erase_lowest() noexcept {
         const std::uint64_t number = groups_.next(0);
-        std::uint64_t& group = *groups_.find(number);
+        std::uint64_t& group = groups_[number];
         group &= group - 1;
         if (group == 0) groups_.erase(number);
         --size_;
@@ -41,7 +41,7 @@ public:
         std::uint64_t end = key + count;
         for (std::uint64_t number = groups_.next(key / 64); number != groups_.none;
              number = groups_.next(number + 1))
-            for (std::uint64_t left = *groups_.find(number); left != 0; left &= left - 1) {
+            for (std::uint64_t left = groups_[number]; left != 0; left &= left - 1) {
                 const std::uint64_t member =
                     number * 64 + static_cast<unsigned>(std::countr_zero(left));
                 if (member < key) continue;
@@ -53,7 +53,7 @@ public:
 
 private:
     [[nodiscard]] std::uint64_t lowest_in(std::uint64_t number) const noexcept {
-        return number * 64 + static_cast<unsigned>(std::countr_zero(*groups_.find(number)));
+        return number * 64 + static_cast<unsigned>(std::countr_zero(groups_[number]));
     }
 
     sparse_array<std::uint64_t> groups_;  // key / 64 -> one bit per key, never 0

@@ -54,8 +54,8 @@ enum class layout_flaw : unsigned char {
 /// The first thing that is wrong with a layout, so that the compiler reports one sentence, not six.
 template <class Rep>
 constexpr layout_flaw find_flaw(const id_bits& bits) noexcept {
-    if (!std::is_integral_v<Rep> || !std::is_unsigned_v<Rep> ||
-        std::is_same_v<std::remove_cv_t<Rep>, bool>)
+    if (!std::is_integral_v<Rep> || !std::is_unsigned_v<Rep> || std::is_same_v<Rep, bool> ||
+        !std::is_same_v<Rep, std::remove_cv_t<Rep>> || sizeof(Rep) > sizeof(std::uint64_t))
         return layout_flaw::integer;
     const auto has = static_cast<std::uint64_t>(std::numeric_limits<Rep>::digits);
     if (std::uint64_t{bits.key} + bits.version + bits.world > has) return layout_flaw::too_wide;
@@ -74,7 +74,7 @@ private:
     using flaw = detail::layout_flaw;
     static constexpr flaw found = detail::find_flaw<Rep>(Bits);
     static_assert(found != flaw::integer,
-                  "muster::layout: an id must be an unsigned integer, such as std::uint64_t.");
+                  "muster::layout: an id must be an unsigned integer of at most 64 bits.");
     static_assert(
         found != flaw::too_wide,
         "muster::layout: the key, version and world bits together are more than the integer has.");

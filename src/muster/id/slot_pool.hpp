@@ -87,8 +87,8 @@ public:
         if (first_ > last_)
             raise(errc::id_out_of_range, text("the key range ", range_text(), " is empty"));
         if (first_version_ >= Layout::last_version)
-            raise(errc::id_out_of_range, text("no id can be issued from version ", first_version_,
-                                              " on: the last is ", Layout::last_issued_version));
+            raise(errc::id_out_of_range, text("versions cannot start at ", first_version_,
+                                              ": the first must be below ", Layout::last_version));
     }
     slot_pool(const slot_pool&) = delete;
     slot_pool& operator=(const slot_pool&) = delete;
@@ -163,10 +163,19 @@ public:
 
     std::size_t recycle_tombstones() noexcept {
         const std::size_t count = tombstones_;
-        for (; tombstones_ != 0; --tombstones_) {
+        // The list has the newest first. Turned round, they are freed in the order they were parked.
+        key_type oldest = tombstone_head_;
+        for (std::size_t i = 0; i < count; ++i) {
             const key_type key = tombstone_head_;
             Slot& slot = *find(key);
             tombstone_head_ = slot.next();
+            slot = Slot::dead(key, i == 0 ? other(key) : oldest, Layout::last_version);
+            oldest = key;
+        }
+        for (; tombstones_ != 0; --tombstones_) {
+            const key_type key = oldest;
+            Slot& slot = *find(key);
+            oldest = slot.next();
             release(key, slot, first_version_, owns(key));
         }
         if (count != 0) started_over_ = true;
@@ -181,7 +190,8 @@ public:
 
     void reserve(std::size_t count) {
         if (count > keys()) raise_overflow(count);
-        main_.grow(count);
+        // Keys that are out of use take room, too.
+        main_.grow(smaller(count + retired_ + tombstones_, keys()));
         set_limit();
     }
 
@@ -214,15 +224,14 @@ public:
     }
 
     [[nodiscard]] version_type unused_version() const noexcept {
-        if (started_over_ || retired_ != 0 || tombstones_ != 0)
-            return Layout::last_issued_version + 1;
+        if (started_over_) return Layout::last_issued_version + 1;
         version_type highest = first_version_;
         const auto look = [&](key_type key, const Slot& slot) {
             highest = larger(highest, slot.version() + (slot.is_live(key) ? 1u : 0u));
         };
         for (std::size_t i = 0; i < covered_; ++i) look(first_ + i, main_[i]);
         for (key_type key = far_.next(0); key != far_.none; key = far_.next(key + 1))
-            look(key, *far_.find(key));
+            look(key, far_[key]);
         return highest;
     }
 
@@ -320,7 +329,7 @@ private:
         const key_type begin = first_ + covered_;
         for (std::size_t i = covered_; i < count; ++i) main_[i] = untouched(first_ + i);
         for (key_type key = far_.next(begin); key < first_ + count; key = far_.next(key + 1)) {
-            main_[key - first_] = *far_.find(key);
+            main_[key - first_] = far_[key];
             far_.erase(key);
         }
         covered_ = count;
@@ -405,10 +414,7 @@ private:
 
     /// The key is about to be alive: the line must not give it out.
     void leave_line(key_type key, const Slot& slot) {
-        if (key == head_)
-            head_ = slot.next();
-        else
-            claimed_.ensure(key, slot.next());
+        claimed_.ensure(key, slot.next());
         --free_;
     }
 
@@ -471,6 +477,8 @@ private:
             why = "its version is below the first one";
         else if (wanted.version() > Layout::last_issued_version)
             why = "its version is the one that marks tombstones";
+        else if (Layout::world_bits != 0 && wanted.world() == 0)
+            why = "no world has the number 0";
         if (why != nullptr)
             raise(errc::id_out_of_range, text(to_string(wanted), " can never be alive: ", why));
         if (wanted.world() != world_)

@@ -74,42 +74,59 @@ std::mutex& guard() {
 }  // namespace
 
 world_number::world_number(std::uint64_t wanted, std::uint64_t last, std::uint64_t last_start)
-    : value_(wanted), first_version_(0) {
-    const std::lock_guard lock(guard());
-    const registry::grant* granted = nullptr;
-    if (wanted == 0) {
-        granted = numbers().take_next(last, last_start);
-        if (granted == nullptr)
-            detail::raise(errc::limit,
-                          detail::text("no world number is left: each from 1 to ", last,
-                                       " belongs to a living world or has spent its versions"));
-    } else {
-        const std::string named = detail::text("world number ", wanted);
-        if (wanted > last)
-            detail::raise(errc::id_out_of_range,
-                          detail::text(named, " does not fit the layout: the largest is ", last));
-        if (const registry::entry* known = numbers().find(wanted)) {
-            if (known->held)
-                detail::raise(errc::number_taken,
-                              detail::text(named, " belongs to a living world"));
-            if (known->first_version > last_start)
-                detail::raise(
-                    errc::limit,
-                    detail::text(named,
-                                 " has spent its versions in worlds before: choose another"));
+    : value_(0), first_version_(0) {
+    enum class refusal { none, all_taken, taken, spent } why = refusal::none;
+    if (wanted > last)
+        detail::raise(errc::id_out_of_range,
+                      detail::text("world number ", wanted,
+                                   " does not fit the layout: the largest is ", last));
+    {
+        // Errors are raised outside: an error handler may leave for good, and must not take the lock along.
+        const std::lock_guard lock(guard());
+        const registry::grant* granted = nullptr;
+        if (wanted == 0) {
+            granted = numbers().take_next(last, last_start);
+            if (granted == nullptr) why = refusal::all_taken;
+        } else {
+            const registry::entry* known = numbers().find(wanted);
+            if (known != nullptr && known->held)
+                why = refusal::taken;
+            else if (known != nullptr && known->first_version > last_start)
+                why = refusal::spent;
+            else
+                granted = &numbers().take(wanted);
         }
-        granted = &numbers().take(wanted);
+        if (granted != nullptr) {
+            value_ = granted->first;
+            first_version_ = granted->second.first_version;
+        }
     }
-    value_ = granted->first;
-    first_version_ = granted->second.first_version;
+    switch (why) {
+    case refusal::none: return;
+    case refusal::all_taken:
+        detail::raise(errc::limit,
+                      detail::text("no world number is left: each from 1 to ", last,
+                                   " belongs to a living world or has spent its versions"));
+    case refusal::taken:
+        detail::raise(errc::number_taken,
+                      detail::text("world number ", wanted, " belongs to a living world"));
+    case refusal::spent:
+        detail::raise(errc::limit,
+                      detail::text("world number ", wanted,
+                                   " has spent its versions in worlds before: choose another"));
+    }
 }
 
 world_number::world_number(world_number&& other) noexcept
-    : value_(std::exchange(other.value_, 0)), first_version_(other.first_version_) {}
+    : value_(std::exchange(other.value_, 0)),
+      first_version_(other.first_version_),
+      shows_in_ids_(other.shows_in_ids_) {}
 
 world_number& world_number::operator=(world_number&& other) noexcept {
-    std::swap(value_, other.value_);
-    std::swap(first_version_, other.first_version_);
+    world_number taken(std::move(other));
+    std::swap(value_, taken.value_);
+    std::swap(first_version_, taken.first_version_);
+    std::swap(shows_in_ids_, taken.shows_in_ids_);
     return *this;
 }
 

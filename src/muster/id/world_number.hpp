@@ -28,6 +28,7 @@ public:
         if constexpr (Layout::world_bits == 0) {
             world_number made(wanted, 0xFFFF, ~std::uint64_t{0});
             made.first_version_ = 0;
+            made.shows_in_ids_ = false;
             return made;
         } else {
             return world_number(wanted, Layout::last_world, Layout::last_version - 1);
@@ -35,6 +36,7 @@ public:
     }
 
     world_number(world_number&& other) noexcept;
+    /// Gives back the number it had.
     world_number& operator=(world_number&& other) noexcept;
     /// Gives the number back.
     ~world_number();
@@ -49,7 +51,7 @@ public:
     /// Says that versions below `unused` were issued (`id_pool::unused_version()`). Say it before
     /// the number goes back; a lower value than was said before changes nothing.
     void spend(std::uint64_t unused) noexcept {
-        if (unused > first_version_) first_version_ = unused;
+        if (shows_in_ids_ && unused > first_version_) first_version_ = unused;
     }
 
 private:
@@ -58,6 +60,7 @@ private:
 
     std::uint64_t value_;
     std::uint64_t first_version_;
+    bool shows_in_ids_ = true;
 };
 
 }  // namespace muster
