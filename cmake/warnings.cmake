@@ -2,7 +2,7 @@
 function(muster_enable_warnings target)
     if(PROJECT_IS_TOP_LEVEL)
         target_compile_options(${target} PRIVATE
-            -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wnull-dereference)
+            -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow)
         if(MUSTER_WARNINGS_AS_ERRORS)
             target_compile_options(${target} PRIVATE -Werror)
         endif()
