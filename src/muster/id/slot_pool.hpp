@@ -23,8 +23,8 @@
 //       [------------------ main_ ---------------]
 //
 // Without `create_at`, fresh_ == covered_ and the other two are empty. `create_at` may claim any
-// key of the layout: one that is close extends main_, one far away or outside the range gets a page
-// in far_. A key of the range that is claimed while it waits in the line keeps its place there:
+// key of the layout: one that is close extends main_, one far away or outside the range has its
+// slot in far_. A key of the range that is claimed while it waits in the line keeps its place there:
 // `claimed_` remembers where the line goes on, since the slot now holds an id.
 #pragma once
 
