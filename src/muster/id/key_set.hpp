@@ -26,7 +26,10 @@ public:
     }
 
     /// The lowest key; the set must not be empty.
-    [[nodiscard]] std::uint64_t lowest() const noexcept { return lowest_in(groups_.next(0)); }
+    [[nodiscard]] std::uint64_t lowest() const noexcept {
+        const std::uint64_t number = groups_.next(0);
+        return number * 64 + static_cast<unsigned>(std::countr_zero(groups_[number]));
+    }
 
     void erase_lowest() noexcept {
         const std::uint64_t number = groups_.next(0);
@@ -52,10 +55,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::uint64_t lowest_in(std::uint64_t number) const noexcept {
-        return number * 64 + static_cast<unsigned>(std::countr_zero(groups_[number]));
-    }
-
     sparse_array<std::uint64_t> groups_;  // key / 64 -> one bit per key, never 0
     std::size_t size_ = 0;
 };

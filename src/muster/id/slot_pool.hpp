@@ -257,8 +257,8 @@ private:
         return key - first_ < fresh_ || ahead_.contains(key);
     }
 
-    // ---- keys beyond main_; pure, so that loops keep what they know of the pool in registers
-    // -------
+    // ---- keys beyond main_ --------------------------------------------------------------------
+    // Pure where they can be, so that loops keep what they know of the pool in registers.
 
     [[gnu::noinline]] Slot* find_far(key_type key) noexcept { return far_.find(key); }
     [[gnu::pure, gnu::noinline]] const Slot* find_far(key_type key) const noexcept {
@@ -346,8 +346,8 @@ private:
             covered_ = larger(covered_, fresh_);
             return main_[index];
         }
-        // Main_ may be twice as long as there are living ids, so that neither a load in any order
-        // ends up in pages, nor a hostile key takes more memory than the honest ones.
+        // Up to about twice as many slots as living ids: so a load in any order ends up in the
+        // array, and one key cannot make it much larger than it has to be.
         const std::uint64_t near = smaller(2 * living_ + 1024, keys());
         if (index >= covered_ && index < near) cover(near);
         Slot& slot = index < covered_ ? main_[index] : far_.ensure(key, untouched(key));
