@@ -20,4 +20,19 @@ class id_pool;
 
 class world_number;
 
+struct world_options;
+template <class Layout = layouts::bound>
+struct basic_at;
+template <class Layout = layouts::bound>
+class basic_world;
+using world = basic_world<>;
+template <class Layout = layouts::bound>
+class basic_chunk;
+template <class Layout = layouts::bound>
+class basic_rows;
+template <class Layout = layouts::bound>
+class basic_builder;
+template <class T, class Layout = layouts::bound>
+class basic_fragment;
+
 }  // namespace muster

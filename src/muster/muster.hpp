@@ -8,3 +8,4 @@
 #include <muster/id/id_pool.hpp>
 #include <muster/id/layout.hpp>
 #include <muster/id/world_number.hpp>
+#include <muster/world/world.hpp>

@@ -1,5 +1,5 @@
 // The few macros of Muster, and its version. What a build can choose is seen here: the CMake target
-// sets MUSTER_EXCEPTIONS, so that the library and every file that includes it agree.
+// sets MUSTER_EXCEPTIONS and MUSTER_UNCHECKED, so that the library and every file that includes it agree.
 #pragma once
 
 #define MUSTER_VERSION_MAJOR 0
@@ -23,8 +23,18 @@
     "Muster was built with exceptions, this file is not: build Muster with MUSTER_NO_EXCEPTIONS=ON."
 #endif
 
+/// 1 if the checks of `get`, `set` and their like were removed: bad input is undefined behaviour then.
+/// Set by the CMake target (MUSTER_UNCHECKED=ON). All files of a program must agree.
+#ifndef MUSTER_UNCHECKED
+#define MUSTER_UNCHECKED 0
+#endif
+
 /// What other shared libraries may see. Needed on types that are thrown across them, too.
 #define MUSTER_API [[gnu::visibility("default")]]
 
 /// Keeps the making of an error out of the code that calls it.
 #define MUSTER_COLD [[gnu::cold, gnu::noinline]]
+
+namespace muster::detail {
+inline constexpr bool checked = !MUSTER_UNCHECKED;
+}

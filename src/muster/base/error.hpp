@@ -33,6 +33,7 @@ enum class errc : unsigned char {
     in_scope,           ///< not possible while changes are being recorded
     limit,              ///< a documented limit of the library is reached
     number_taken,       ///< a living world has this number
+    dead_chunk,         ///< the chunk was freed
     out_of_memory,      ///< only given to the error handler; with exceptions it is `std::bad_alloc`
 };
 
@@ -54,6 +55,7 @@ enum class errc : unsigned char {
     case errc::in_scope: return "in_scope";
     case errc::limit: return "limit";
     case errc::number_taken: return "number_taken";
+    case errc::dead_chunk: return "dead_chunk";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

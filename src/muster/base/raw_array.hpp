@@ -44,6 +44,18 @@ public:
         capacity_ = count;
     }
 
+    /// Gives back the room beyond `count`, if the system can. May move the elements.
+    void trim(std::size_t count) noexcept {
+        if (count >= capacity_) return;
+        if (count == 0) {
+            std::free(std::exchange(data_, nullptr));
+            capacity_ = 0;
+        } else if (void* const less = std::realloc(static_cast<void*>(data_), count * sizeof(T))) {
+            data_ = static_cast<T*>(less);
+            capacity_ = count;
+        }
+    }
+
 private:
     T* data_ = nullptr;
     std::size_t capacity_ = 0;

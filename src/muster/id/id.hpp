@@ -72,13 +72,13 @@ public:
     /// Puts the parts together. `errc::id_out_of_range` if one does not fit its bits; that it fits
     /// does not mean that such an id can be issued.
     [[nodiscard]] static constexpr basic_id pack(std::uint64_t key, std::uint64_t version,
-                                                 std::uint64_t world = 0) {
+                                                 std::uint64_t owner = 0) {
         if (key > Layout::last_key) detail::raise_does_not_fit("key", key, Layout::key_bits);
         if (version > Layout::last_version)
             detail::raise_does_not_fit("version", version, Layout::version_bits);
-        if (world > Layout::last_world)
-            detail::raise_does_not_fit("world", world, Layout::world_bits);
-        return assemble(key, version, world);
+        if (owner > Layout::last_world)
+            detail::raise_does_not_fit("world", owner, Layout::world_bits);
+        return assemble(key, version, owner);
     }
 
     /// The id with exactly these bits, whatever they are: for what was stored or sent as an
@@ -155,17 +155,17 @@ public:
 
     /// `pack` for parts that are known to fit.
     [[nodiscard]] static constexpr basic_id assemble(std::uint64_t key, std::uint64_t version,
-                                                     std::uint64_t world) noexcept {
+                                                     std::uint64_t owner) noexcept {
         return from_value(
-            static_cast<rep>(key | version << Layout::key_bits | world_in_place(world)));
+            static_cast<rep>(key | version << Layout::key_bits | world_in_place(owner)));
     }
 
 private:
-    static constexpr std::uint64_t world_in_place(std::uint64_t world) noexcept {
+    static constexpr std::uint64_t world_in_place(std::uint64_t owner) noexcept {
         if constexpr (Layout::world_bits == 0)
             return 0;
         else
-            return world << (Layout::key_bits + Layout::version_bits);
+            return owner << (Layout::key_bits + Layout::version_bits);
     }
 
     rep value_ = Layout::null_value;

@@ -99,14 +99,14 @@ public:
         return issue_fresh();
     }
 
+    /// Does all that can fail in the next `count` creations: those will not.
+    void prepare(std::size_t count) {
+        if (count <= free_ || (free_ == 0 && fresh_ < limit_ && count <= limit_ - fresh_)) return;
+        prepare_fresh(count);
+    }
+
     void create(std::span<id_type> out) {
-        if (out.size() > available()) raise_overflow(out.size());
-        if (out.size() > free_) {
-            // All memory first: nothing below can fail.
-            const key_type end = ahead_.skip(first_ + fresh_, out.size() - free_);
-            grow(end - first_);
-            set_limit();
-        }
+        prepare(out.size());
         auto at = out.begin();
         while (at != out.end() && free_ != 0) *at++ = reissue();
         while (at != out.end()) {
@@ -197,6 +197,12 @@ public:
         set_limit();
     }
 
+    /// Gives back room that no slot needs, where there is memory to do so.
+    void trim() noexcept {
+        main_.trim(covered_);
+        set_limit();
+    }
+
     /// The slot of `key`, or null if it has none. Ends with the next call that creates.
     [[nodiscard]] Slot* find(key_type key) noexcept {
         const key_type index = key - first_;
@@ -238,6 +244,7 @@ public:
     }
 
     [[nodiscard]] std::uint64_t world() const noexcept { return world_; }
+    [[nodiscard]] version_type first_version() const noexcept { return first_version_; }
 
 private:
     /// Any key but this one.
@@ -298,6 +305,12 @@ private:
         fresh_ += out.size();
         covered_ = larger(covered_, fresh_);
         living_ += out.size();
+    }
+
+    MUSTER_COLD void prepare_fresh(std::size_t count) {
+        if (count > available()) raise_overflow(count);
+        grow(ahead_.skip(first_ + fresh_, count - free_) - first_);
+        set_limit();
     }
 
     /// Called when `fresh_` has come to `limit_`: passes what `create_at` claimed, makes room for one

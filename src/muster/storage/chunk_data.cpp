@@ -1,0 +1,65 @@
+#include <muster/base/error.hpp>
+#include <muster/base/integer.hpp>
+#include <muster/base/text.hpp>
+#include <muster/storage/chunk_data.hpp>
+
+namespace muster::detail {
+
+chunk_data::~chunk_data() {
+    destroy_values(0, size);
+    for (column& one : columns) one.free();
+    ids.free();
+}
+
+void chunk_data::grow(std::size_t more, std::size_t limit, watched arguments) {
+    if (more > limit - size)
+        raise(errc::limit, text("a chunk cannot have more than ", limit, " rows: it has ", size,
+                                ", and ", more, " more are wanted"));
+    const std::size_t ample = larger(larger(size + more, capacity * 2), 8);
+    resize(smaller(ample, limit), arguments);
+}
+
+void chunk_data::resize(std::size_t wanted, watched arguments) {
+    // If one of these fails, others have more room than the chunk knows of: nothing is lost.
+    bool done = ids.resize(size, wanted, arguments);
+    for (column& one : columns) {
+        done = done && one.resize(size, wanted, arguments);
+        one.fragment->bases[to_int(index)] = one.data;
+    }
+    if (!done) raise_out_of_memory();
+    capacity = wanted;
+}
+
+void chunk_data::shrink() noexcept {
+    if (capacity == size) return;
+    // What the system refuses stays as large as it is: the rows fit.
+    capacity = size;
+    (void)ids.resize(size, size, {});
+    for (column& one : columns) {
+        (void)one.resize(size, size, {});
+        one.fragment->bases[to_int(index)] = one.data;
+    }
+}
+
+void chunk_data::close_gap(std::size_t row, values old) noexcept {
+    const std::size_t last = --size;
+    for (const column& one : columns) {
+        std::byte* const gap = one.at(row);
+        if (old == values::destroy) one.destroy(gap, 1);
+        if (row != last) one.relocate(gap, one.at(last));
+    }
+    if (row != last) ids.relocate(ids.at(row), ids.at(last));
+}
+
+void chunk_data::destroy_values(std::size_t first, std::size_t count) const noexcept {
+    for (const column& one : columns) one.destroy(one.at(first), count);
+}
+
+std::string to_text(const chunk_data& chunk) {
+    std::string made = "<";
+    for (const fragment_data* one : chunk.fragments)
+        made += text(made.size() == 1 ? "" : ", ", one->name);
+    return made + ">";
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,70 @@
+// chunk_data: all entities that have exactly the same fragments, one row each.
+//
+//     row            0      1      2      3          size = 3, capacity = 4
+//     ids          [ e7  ][ e2  ][ e9  ][     ]
+//     position     [ x y ][ x y ][ x y ][     ]      columns: one per fragment that has values,
+//     velocity     [ x y ][ x y ][ x y ][     ]      in the order of `fragments`
+//     frozen                                         a tag: no column
+//
+// Rows stay without gaps: the last row takes the place of one that leaves. All columns have the
+// chunk's capacity.
+#pragma once
+
+#include <muster/storage/column.hpp>
+#include <muster/storage/edge_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace muster::detail {
+
+struct MUSTER_API chunk_data {
+    std::size_t size = 0;
+    std::size_t capacity = 0;
+    column ids;
+    std::vector<column> columns;
+    chunk_index index{};
+    std::uint64_t serial = 0;               // by the order of making; never given twice
+    std::vector<fragment_data*> fragments;  // by number
+    std::vector<std::byte> fragment_ids;    // their ids, as the layout has them
+    std::size_t hash = 0;                   // of `fragments`
+    edge_table edges;                       // to other chunks
+
+    chunk_data() = default;
+    chunk_data(const chunk_data&) = delete;
+    chunk_data& operator=(const chunk_data&) = delete;
+    ~chunk_data();
+
+    [[nodiscard]] bool has(const fragment_data& fragment) const noexcept {
+        return fragment.base(index) != nullptr;
+    }
+
+    /// Room for `more` rows. Moves the columns, and what `arguments` point to in them. May throw
+    /// `std::bad_alloc` or, beyond `limit` rows, `errc::limit`; no row is lost or changed then.
+    void make_room(std::size_t more, std::size_t limit, watched arguments) {
+        if (capacity - size < more) [[unlikely]]
+            grow(more, limit, arguments);
+    }
+
+    /// Gives back memory that no row needs, where there is memory to do so.
+    void shrink() noexcept;
+
+    /// The last row takes the place of `row`, whose values are gone already or are destroyed now.
+    enum class values { gone, destroy };
+    void close_gap(std::size_t row, values old) noexcept;
+
+    /// Destroys the values of `count` rows from `first` on; they are rows no more.
+    void destroy_values(std::size_t first, std::size_t count) const noexcept;
+
+private:
+    void grow(std::size_t more, std::size_t limit, watched arguments);
+    void resize(std::size_t wanted, watched arguments);
+};
+
+/// "<position, velocity>"
+MUSTER_API std::string to_text(const chunk_data& chunk);
+
+}  // namespace muster::detail

@@ -1,0 +1,169 @@
+#include <muster/base/error.hpp>
+#include <muster/base/integer.hpp>
+#include <muster/base/reserve.hpp>
+#include <muster/base/text.hpp>
+#include <muster/storage/chunk_graph.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace muster::detail {
+
+namespace {
+
+std::size_t hash_of(std::span<fragment_data* const> set) {
+    std::uint64_t hash = set.size();
+    for (const fragment_data* one : set)
+        hash = (hash ^ (to_int(one->index) + 1)) * 0x9E3779B97F4A7C15u;
+    return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+bool lower(const fragment_data* a, const fragment_data* b) {
+    return a->index < b->index;
+}
+
+}  // namespace
+
+chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit)
+    : id_type_(id_type), limit_(limit) {
+    ensure({});
+}
+
+chunk_graph::~chunk_graph() {
+    for (const chunk_data* one : by_index_) delete one;
+}
+
+chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noexcept {
+    if (to_int(index) >= by_index_.size()) return nullptr;
+    chunk_data* const found = by_index_[to_int(index)];
+    return found != nullptr && found->serial == serial ? found : nullptr;
+}
+
+chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set) {
+    const std::size_t hash = hash_of(set);
+    if (!places_.empty())
+        if (chunk_data* const found = places_[find_place(set, hash)]) return *found;
+    return add(set, hash);
+}
+
+chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t hash) {
+    if (order_.size() == limit_)
+        raise(errc::limit, text("a world cannot have more than ", limit_,
+                                " chunks: collect_garbage() frees those without entities"));
+    // All memory first: nothing from `commit` on can fail.
+    auto made = std::make_unique<chunk_data>();
+    made->hash = hash;
+    made->fragments.assign(set.begin(), set.end());
+    made->ids.type = &id_type_;
+    made->index =
+        free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();
+    made->fragment_ids.resize(set.size() * id_type_.size);
+    for (fragment_data* one : set)
+        if (one->type->size != 0) {
+            column& values = made->columns.emplace_back();
+            values.type = one->type;
+            values.fragment = one;
+        }
+    reserve_more(by_index_, 1);
+    reserve_more(free_, by_index_.size() + 1 - free_.size());
+    reserve_more(order_, 1);
+    rehash(order_.size() + 1);
+    const std::uint32_t index = to_int(made->index);
+    for (fragment_data* one : set) {
+        reserve_more(one->chunks, 1);
+        if (index >= one->bases.capacity())
+            one->bases.grow(larger(index + 1, one->bases.capacity() * 2));
+    }
+
+    // commit
+    for (std::size_t i = 0; i < set.size(); ++i) {
+        fragment_data& one = *set[i];
+        for (; one.limit <= index; ++one.limit) one.bases[one.limit] = nullptr;
+        one.bases[index] = no_values;
+        one.chunks.push_back(made->index);
+        std::memcpy(made->fragment_ids.data() + i * id_type_.size, one.id, id_type_.size);
+    }
+    made->serial = ++last_serial_;
+    if (free_.empty())
+        by_index_.push_back(made.get());
+    else {
+        by_index_[index] = made.get();
+        free_.pop_back();
+    }
+    places_[find_place(set, hash)] = made.get();
+    order_.push_back(made.get());
+    return *made.release();
+}
+
+std::size_t chunk_graph::find_place(std::span<fragment_data* const> set,
+                                    std::size_t hash) const noexcept {
+    for (std::size_t at = hash & (places_.size() - 1);; at = (at + 1) & (places_.size() - 1)) {
+        const chunk_data* const found = places_[at];
+        if (found == nullptr || (found->hash == hash && std::ranges::equal(found->fragments, set)))
+            return at;
+    }
+}
+
+void chunk_graph::rehash(std::size_t chunks) {
+    std::size_t size = larger(places_.size(), 16);
+    while (size < chunks * 2) size *= 2;
+    if (size == places_.size()) return;
+    std::vector<chunk_data*> before(size);
+    before.swap(places_);
+    for (chunk_data* one : order_) places_[find_place(one->fragments, one->hash)] = one;
+}
+
+const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, bool removes) {
+    std::vector<fragment_data*> set;
+    set.reserve(from.fragments.size() + other.fragments.size());
+    if (removes)
+        std::ranges::set_difference(from.fragments, other.fragments, std::back_inserter(set),
+                                    lower);
+    else
+        std::ranges::set_union(from.fragments, other.fragments, std::back_inserter(set), lower);
+    chunk_data& target = ensure(set);
+
+    auto made = std::make_unique<edge>();
+    made->key = edge::key_of(other.index, removes);
+    made->target = &target;
+    made->columns.reserve(from.columns.size());
+    for (const column& one : from.columns) {
+        const auto found = std::ranges::find(target.columns, one.fragment, &column::fragment);
+        made->columns.push_back(found == target.columns.end()
+                                    ? edge::dropped
+                                    : static_cast<std::uint32_t>(found - target.columns.begin()));
+    }
+    from.edges.reserve_one();
+    from.edges.insert(made.get());
+    return *made.release();
+}
+
+void chunk_graph::forget(chunk_data& one) noexcept {
+    for (fragment_data* fragment : one.fragments) {
+        fragment->bases[to_int(one.index)] = nullptr;
+        std::erase(fragment->chunks, one.index);
+    }
+    by_index_[to_int(one.index)] = nullptr;
+    free_.push_back(one.index);  // has room: see `add`
+    delete &one;
+}
+
+void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {
+    for (chunk_data* one : order_) {
+        one->edges.clear();
+        one->shrink();
+    }
+    const auto is_garbage = [&](const chunk_data* one) {
+        return one->size == 0 && one != by_index_[0] &&
+               (fragment == nullptr || one->has(*fragment));
+    };
+    const auto garbage =
+        std::ranges::stable_partition(order_, [&](chunk_data* one) { return !is_garbage(one); });
+    for (chunk_data* one : garbage) forget(*one);
+    order_.erase(garbage.begin(), garbage.end());
+    std::ranges::fill(places_, nullptr);
+    for (chunk_data* one : order_) places_[find_place(one->fragments, one->hash)] = one;
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,76 @@
+// chunk_graph: the chunks of one world, by number and by what they have, and the steps between them.
+//
+// A chunk stands for a set of fragments. Sets are found by hash; the step "this chunk and that set" is
+// remembered as an edge, so that adding or removing is O(1) from the second time on:
+//
+//     <>  --+position-->  <position>  --+velocity-->  <position, velocity>
+//                               <------velocity-----
+//
+// The set that an edge adds or removes is named by its own chunk, which may stay without rows forever.
+// Chunk 0 is the empty set: it has no rows, since entities without fragments are in no chunk.
+#pragma once
+
+#include <muster/storage/chunk_data.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace muster::detail {
+
+class MUSTER_API chunk_graph {
+public:
+    /// `id_type` tells how large an id is. At most `limit` chunks, chunk 0 among them.
+    chunk_graph(const type_info& id_type, std::size_t limit);
+    chunk_graph(const chunk_graph&) = delete;
+    chunk_graph& operator=(const chunk_graph&) = delete;
+    ~chunk_graph();
+
+    [[nodiscard]] chunk_data& nowhere() const noexcept { return *by_index_[0]; }
+    [[nodiscard]] chunk_data& at(chunk_index index) const noexcept {
+        return *by_index_[to_int(index)];
+    }
+    /// The chunk with this number, if it still is the one with this serial; else null.
+    [[nodiscard]] chunk_data* find(chunk_index index, std::uint64_t serial) const noexcept;
+
+    /// The chunk of exactly these fragments, sorted by number, each once. O(fragments). A new one can
+    /// be `errc::limit` or `std::bad_alloc`, which change nothing.
+    chunk_data& ensure(std::span<fragment_data* const> set);
+
+    /// The step from `from` when the fragments of `more` are added, or those of `less` removed. O(1)
+    /// once it was made; the first time can fail as `ensure` does.
+    const edge& with(chunk_data& from, const chunk_data& more) {
+        const edge* const known = from.edges.find(edge::key_of(more.index, false));
+        return known != nullptr ? *known : add_edge(from, more, false);
+    }
+    const edge& without(chunk_data& from, const chunk_data& less) {
+        const edge* const known = from.edges.find(edge::key_of(less.index, true));
+        return known != nullptr ? *known : add_edge(from, less, true);
+    }
+
+    /// All chunks in the order of their making.
+    [[nodiscard]] const std::vector<chunk_data*>& all() const noexcept { return order_; }
+
+    /// Frees the chunks without rows that have `fragment`, or all if it is null, and memory that no
+    /// row needs. Who has kept a chunk's address or an edge must forget it.
+    void collect_garbage(const fragment_data* fragment = nullptr) noexcept;
+
+private:
+    const edge& add_edge(chunk_data& from, const chunk_data& other, bool removes);
+    chunk_data& add(std::span<fragment_data* const> set, std::size_t hash);
+    void forget(chunk_data& one) noexcept;
+    [[nodiscard]] std::size_t find_place(std::span<fragment_data* const> set,
+                                         std::size_t hash) const noexcept;
+    void rehash(std::size_t places);
+
+    std::vector<chunk_data*> by_index_;  // owned; null: free
+    std::vector<chunk_index> free_;      // numbers to use again
+    std::vector<chunk_data*> order_;
+    std::vector<chunk_data*> places_;  // by hash; a power of two, at most half of them taken
+    const type_info& id_type_;
+    std::size_t limit_;
+    std::uint64_t last_serial_ = 0;
+};
+
+}  // namespace muster::detail

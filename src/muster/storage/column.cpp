@@ -1,0 +1,68 @@
+#include <muster/base/integer.hpp>
+#include <muster/storage/column.hpp>
+
+#include <cstdlib>
+
+namespace muster::detail {
+
+namespace {
+
+constexpr std::size_t malloc_alignment = alignof(std::max_align_t);
+
+std::byte* align(void* block, std::size_t alignment) {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    return static_cast<std::byte*>(block) + ((alignment - address % alignment) % alignment);
+}
+
+/// Arguments that were in the `bytes` bytes from `before` on are found at `now`.
+void follow(watched arguments, std::uintptr_t before, std::size_t bytes, const std::byte* now) {
+    for (const void*& argument : arguments) {
+        const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(argument) - before;
+        if (offset < bytes) argument = now + offset;
+    }
+}
+
+}  // namespace
+
+bool column::resize(std::size_t used, std::size_t capacity, watched arguments) noexcept {
+    if (capacity == 0) {
+        free();
+        return true;
+    }
+    const std::size_t alignment = larger(64, type->alignment);
+    const std::size_t slack = alignment - malloc_alignment;
+    if (capacity > (SIZE_MAX / 2 - slack) / type->size) return false;
+    const std::size_t bytes = capacity * type->size + slack;
+    const auto before = reinterpret_cast<std::uintptr_t>(data);
+
+    void* grown = nullptr;
+    std::byte* moved = nullptr;
+    if (type->relocate == nullptr) {
+        const std::size_t offset =
+            block == nullptr ? 0 : static_cast<std::size_t>(data - static_cast<std::byte*>(block));
+        // SAFETY: the values may be moved as bytes, and so by realloc.
+        grown = std::realloc(block, bytes);
+        if (grown == nullptr) return false;
+        moved = align(grown, alignment);
+        std::byte* const arrived = static_cast<std::byte*>(grown) + offset;
+        if (moved != arrived) std::memmove(moved, arrived, used * type->size);
+    } else {
+        grown = std::malloc(bytes);
+        if (grown == nullptr) return false;
+        moved = align(grown, alignment);
+        type->relocate(moved, data, used);
+        std::free(block);
+    }
+    follow(arguments, before, used * type->size, moved);
+    block = grown;
+    data = moved;
+    return true;
+}
+
+void column::free() noexcept {
+    std::free(block);
+    block = nullptr;
+    data = no_values;
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,35 @@
+#include <muster/base/text.hpp>
+#include <muster/store/deaths.hpp>
+
+#include <unordered_map>
+
+namespace muster::detail {
+
+std::string place_text(const std::source_location& where) {
+    const std::string_view path = where.file_name();
+    return text(std::string(path.substr(path.find_last_of('/') + 1)), ":", where.line());
+}
+
+struct deaths::table {
+    std::unordered_map<std::uint64_t, entry> by_key;
+};
+
+deaths::~deaths() {
+    delete table_;
+}
+
+void deaths::note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
+                  std::string_view name) {
+    if (table_ == nullptr) table_ = new table;
+    entry made{version, where, std::string(name)};
+    table_->by_key.insert_or_assign(key, std::move(made));
+}
+
+const deaths::entry* deaths::find(std::uint64_t key, std::uint64_t version) const noexcept {
+    if (table_ == nullptr) return nullptr;
+    const auto found = table_->by_key.find(key);
+    return found != table_->by_key.end() && found->second.version == version ? &found->second
+                                                                             : nullptr;
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,88 @@
+// incoming: a value on its way into the world.
+//
+// What can throw is done at once: a value that has to be copied, and whose copy can throw, is copied
+// when it arrives. From then on it is only moved, or copied by what cannot throw. Its address is kept
+// apart (`watched`): the value may lie in a column that grows before it is used.
+#pragma once
+
+#include <muster/type/type_info.hpp>
+
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace muster::detail {
+
+/// Says in one sentence what is wrong with a type that cannot be a component.
+template <class T>
+struct check_component {
+    static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
+                  "muster: a component is a plain type, without const, volatile or reference.");
+    static_assert(
+        !std::is_array_v<T>,
+        "muster: an array cannot be a component: use std::string for a text, std::array or "
+        "a struct for other arrays.");
+    static_assert(std::is_array_v<T> || std::is_destructible_v<T>,
+                  "muster: a component must be destructible.");
+    static_assert(std::is_array_v<T> || std::is_move_constructible_v<T>,
+                  "muster: a component must be movable: its chunk moves it. Keep a std::unique_ptr "
+                  "to a type that cannot be moved.");
+    static_assert(!std::is_move_constructible_v<T> || std::is_nothrow_move_constructible_v<T>,
+                  "muster: moving a component must not throw, or an entity could be lost half way: "
+                  "declare its move constructor noexcept, or keep a std::unique_ptr to it.");
+    static constexpr bool passed = true;
+};
+
+template <class T>
+inline constexpr bool is_component = check_component<T>::passed;
+
+/// `Arg` as a forwarding reference deduces it: `T&` or `const T&` to copy, `T` to move.
+template <class Arg>
+class incoming {
+public:
+    using type = std::remove_cvref_t<Arg>;
+    static_assert(is_component<type>);
+
+private:
+    static constexpr bool is_moved =
+        !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
+    static_assert(is_moved || std::is_copy_constructible_v<type>,
+                  "muster: this component cannot be copied: hand it over with std::move.");
+    static constexpr bool is_copied_first =
+        !is_moved && !std::is_nothrow_copy_constructible_v<type>;
+
+    using held = std::conditional_t<is_copied_first, type, const type&>;
+    held value_;
+
+public:
+    explicit incoming(const type& value) : value_(value) {}
+    incoming(const incoming&) = delete;
+    incoming& operator=(const incoming&) = delete;
+
+    /// Where the value is, for `construct` and `assign`.
+    [[nodiscard]] const void* where() const noexcept { return __builtin_addressof(value_); }
+
+    static void construct(void* to, const void* from) noexcept { ::new (to) type(take(from)); }
+
+    static void assign(void* to, const void* from) noexcept {
+        if (to == from) return;
+        type& target = *static_cast<type*>(to);
+        if constexpr (std::is_nothrow_assignable_v<type&, decltype(take(from))>) {
+            target = take(from);
+        } else {
+            target.~type();
+            construct(to, from);
+        }
+    }
+
+private:
+    // SAFETY: what is moved from was handed over by the caller, or is our own copy; neither is const.
+    static decltype(auto) take(const void* from) noexcept {
+        if constexpr (is_moved || is_copied_first)
+            return static_cast<type&&>(*static_cast<type*>(const_cast<void*>(from)));
+        else
+            return *static_cast<const type*>(from);
+    }
+};
+
+}  // namespace muster::detail

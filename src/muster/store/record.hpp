@@ -1,0 +1,99 @@
+// record: what a world keeps for each key: which id lives there, and where its data is. One load
+// answers both.
+//
+// Eight bytes, where the version, a mark and the place fit:
+//
+//     bit   63     62       47 46     27 26       0
+//           [dead] [ version ] [ chunk ] [  row   ]      layouts::bound
+//           [dead] [ version ] [     next key     ]      while it waits for reuse
+//
+// else sixteen: the id (or the next key and version) and the place beside it.
+#pragma once
+
+#include <muster/base/integer.hpp>
+#include <muster/id/id.hpp>
+#include <muster/type/fragment_data.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace muster::detail {
+
+/// `slot_pool` says what a slot is; a record also has a place.
+template <class Layout>
+struct narrow_record {
+    using id_type = basic_id<Layout>;
+
+    static constexpr unsigned version_bits = Layout::version_bits;
+    static constexpr unsigned chunk_bits = 20;
+    static constexpr unsigned row_bits = static_cast<unsigned>(smaller(27, Layout::key_bits));
+    static constexpr unsigned place_bits = 63 - version_bits;
+    static constexpr bool fits =
+        version_bits < 63 && chunk_bits + row_bits <= place_bits && Layout::key_bits <= place_bits;
+
+    std::uint64_t word;
+
+    [[nodiscard]] static narrow_record live(id_type e) noexcept {
+        return {e.version() << place_bits};
+    }
+    [[nodiscard]] static narrow_record dead(std::uint64_t, std::uint64_t next,
+                                            std::uint64_t version) noexcept {
+        return {std::uint64_t{1} << 63 | version << place_bits | next};
+    }
+    [[nodiscard]] bool is(id_type e, std::uint64_t world) const noexcept {
+        // The mark is copied into all bits above the version, where an id never has only ones; bits
+        // beyond the layout stay in the comparison.
+        const auto lives =
+            static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> place_bits);
+        return lives == (std::uint64_t{e.value()} >> Layout::key_bits ^ world << version_bits);
+    }
+    [[nodiscard]] bool is_live(std::uint64_t) const noexcept { return word >> 63 == 0; }
+    [[nodiscard]] std::uint64_t version() const noexcept {
+        return word >> place_bits & low_bits(version_bits);
+    }
+    [[nodiscard]] std::uint64_t next() const noexcept { return word & low_bits(place_bits); }
+
+    [[nodiscard]] chunk_index chunk() const noexcept {
+        return chunk_index{static_cast<std::uint32_t>(word >> row_bits & low_bits(chunk_bits))};
+    }
+    [[nodiscard]] std::size_t row() const noexcept { return word & low_bits(row_bits); }
+    void place(chunk_index chunk, std::size_t row) noexcept {
+        word = (word & ~low_bits(place_bits)) | std::uint64_t{to_int(chunk)} << row_bits | row;
+    }
+};
+
+template <class Layout>
+struct wide_record {
+    using id_type = basic_id<Layout>;
+
+    static constexpr unsigned chunk_bits = 31;
+    static constexpr unsigned row_bits = 32;
+
+    id_type word;  // its own id; dead: another key in the key's place, and the next version
+    std::uint32_t chunk_number;
+    std::uint32_t row_number;
+
+    [[nodiscard]] static wide_record live(id_type e) noexcept { return {e, 0, 0}; }
+    [[nodiscard]] static wide_record dead(std::uint64_t, std::uint64_t next,
+                                          std::uint64_t version) noexcept {
+        return {id_type::assemble(next, version, 0), 0, 0};
+    }
+    [[nodiscard]] bool is(id_type e, std::uint64_t) const noexcept { return word == e; }
+    [[nodiscard]] bool is_live(std::uint64_t key) const noexcept { return word.key() == key; }
+    [[nodiscard]] std::uint64_t version() const noexcept { return word.version(); }
+    [[nodiscard]] std::uint64_t next() const noexcept { return word.key(); }
+
+    [[nodiscard]] chunk_index chunk() const noexcept { return chunk_index{chunk_number}; }
+    [[nodiscard]] std::size_t row() const noexcept { return row_number; }
+    void place(chunk_index chunk, std::size_t row) noexcept {
+        chunk_number = to_int(chunk);
+        row_number = static_cast<std::uint32_t>(row);
+    }
+};
+
+template <class Layout>
+using record =
+    std::conditional_t<narrow_record<Layout>::fits, narrow_record<Layout>, wide_record<Layout>>;
+
+}  // namespace muster::detail

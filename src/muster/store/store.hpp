@@ -1,0 +1,445 @@
+// store: the entities of one world: records, chunks, and what moves between them. The room `store`
+// owns the structural changes; `world` only forwards to it. Start reading at `put`, the way of
+// values into the world.
+//
+// Invariants
+//   - A record says the row that holds its id, and the row holds the id of its record.
+//   - A change has two halves. In the first, all that can fail happens: values are copied, chunks and
+//     edges made, columns and records grown. In the second nothing can fail. An exception finds the
+//     world as it was.
+//   - While code of the user runs in between (copies, destructors, callbacks), `busy_` refuses every
+//     other change.
+//
+// Members that are not templates are defined in store_impl.hpp and compiled once per layout.
+#pragma once
+
+#include <muster/base/error.hpp>
+#include <muster/id/slot_pool.hpp>
+#include <muster/id/world_number.hpp>
+#include <muster/storage/chunk_graph.hpp>
+#include <muster/store/at.hpp>
+#include <muster/store/deaths.hpp>
+#include <muster/store/incoming.hpp>
+#include <muster/store/record.hpp>
+#include <muster/type/fragment_table.hpp>
+#include <muster/type/name_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+/// How a world starts. A value that does not fit the layout is `errc::id_out_of_range`.
+struct world_options {
+    /// The number in the world's ids; 0: the next that is free. `errc::number_taken` if a living
+    /// world has it.
+    std::uint64_t number = 0;
+    /// Remembers for each key where its last entity was destroyed, for the errors that name it.
+    bool provenance = false;
+    /// The keys that `spawn` gives out, both included. The defaults are those of the layout.
+    std::uint64_t first_key = 0;
+    std::uint64_t last_key = ~std::uint64_t{0};
+    muster::reuse reuse = muster::reuse::lifo;
+};
+
+namespace detail {
+
+template <class T, class... Others>
+inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+
+template <class... Ts>
+inline constexpr bool all_differ = true;
+template <class T, class... Others>
+inline constexpr bool all_differ<T, Others...> = !is_one_of<T, Others...> && all_differ<Others...>;
+
+/// What a tag's value is: there is one for all.
+template <class T>
+T& tag_value() noexcept {
+    // SAFETY: T is empty and trivially copyable: any byte is a value.
+    alignas(T) static std::byte only[sizeof(T)];
+    return *reinterpret_cast<T*>(only);
+}
+
+template <class T>
+T* value_at(std::byte* base, std::size_t row) noexcept {
+    if constexpr (is_tag<T>)
+        return &tag_value<T>();
+    else  // SAFETY: the column of T's fragment, aligned for it.
+        return reinterpret_cast<T*>(base) + row;
+}
+
+template <class Layout>
+class MUSTER_API store {
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+    using record_type = record<Layout>;
+
+    static constexpr std::size_t row_limit = std::size_t{1} << record_type::row_bits;
+    static constexpr std::size_t chunk_limit = std::size_t{1} << record_type::chunk_bits;
+
+    explicit store(const world_options& options);
+    ~store();
+    store(const store&) = delete;
+    store& operator=(const store&) = delete;
+
+    // ---- what is there -------------------------------------------------------------------------
+
+    [[nodiscard]] std::uint64_t number() const noexcept { return number_.value(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return pool_.size() - fragments_.all().size();
+    }
+    [[nodiscard]] bool alive(id_type e) const noexcept { return pool_.alive(e); }
+
+    /// The record of a living entity, or null.
+    [[nodiscard]] const record_type* find(id_type e) const noexcept {
+        const record_type* const found = pool_.find(e.key());
+        return found != nullptr && found->is(e, pool_.world()) ? found : nullptr;
+    }
+
+    template <class T>
+    [[nodiscard]] T* find_value(id_type e) const noexcept {
+        const record_type* const found = find(e);
+        if (found == nullptr) return nullptr;
+        std::byte* const base = find_fragment<T>().base(found->chunk());
+        return base == nullptr ? nullptr : value_at<T>(base, found->row());
+    }
+
+    template <class T>
+    [[nodiscard]] T& get(at_type who) const {
+        if constexpr (checked) {
+            if (T* const found = find_value<T>(who.id)) [[likely]]
+                return *found;
+            raise_missing(who, "get", type_name<T>());
+        } else {
+            const record_type& found = *pool_.find(who.id.key());
+            return *value_at<T>(find_fragment<T>().bases[to_int(found.chunk())], found.row());
+        }
+    }
+
+    template <class T>
+    [[nodiscard]] bool has(id_type e) const noexcept {
+        const record_type* const found = find(e);
+        return found != nullptr && find_fragment<T>().base(found->chunk()) != nullptr;
+    }
+
+    /// The lowest living id of the user's with this key or a higher one, or the null id.
+    [[nodiscard]] id_type next_living(std::uint64_t key) const noexcept;
+
+    // ---- fragments and chunks ------------------------------------------------------------------
+
+    template <class T>
+    [[nodiscard]] const fragment_data& find_fragment() const noexcept {
+        return fragments_.find(find_type_index<T>());
+    }
+
+    template <class T>
+    fragment_data& ensure_fragment() {
+        static_assert(is_component<T>);
+        return ensure_fragment(ensure_type_index<T>(), type_info_of<T>);
+    }
+    fragment_data& ensure_fragment(type_index type, const type_info& info) {
+        const fragment_data& found = fragments_.find(type);
+        if (&found == &no_fragment) [[unlikely]]
+            return add_fragment(type, info);
+        // SAFETY: all but `no_fragment` were made by `add_fragment`, not const.
+        return const_cast<fragment_data&>(found);
+    }
+
+    [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept;
+
+    /// The chunk of exactly these types.
+    template <class... Ts>
+    chunk_data& ensure_chunk() {
+        static_assert(all_differ<Ts...>, "muster: each component type can be given once.");
+        if constexpr (sizeof...(Ts) == 0) {
+            return graph_.nowhere();
+        } else {
+            const auto list = static_cast<std::size_t>(ensure_list_index<Ts...>());
+            if (list < by_list_.size() && by_list_[list] != nullptr) [[likely]]
+                return *by_list_[list];
+            fragment_data* set[] = {&ensure_fragment<Ts>()...};
+            return find_list(list, set);
+        }
+    }
+
+    [[nodiscard]] chunk_graph& graph() noexcept { return graph_; }
+    [[nodiscard]] const chunk_graph& graph() const noexcept { return graph_; }
+
+    // ---- entities come -------------------------------------------------------------------------
+
+    template <class... Args>
+    id_type spawn(incoming<Args>&&... values) {
+        const void* from[] = {values.where()..., nullptr};
+        chunk_data& into = open_row<typename incoming<Args>::type...>(from);
+        pool_.prepare(1);
+        construct<Args...>(into, into.size, from);
+        return enter(into, pool_.create());
+    }
+
+    template <class... Args>
+    id_type spawn_at(id_type wanted, incoming<Args>&&... values) {
+        const void* from[] = {values.where()..., nullptr};
+        chunk_data& into = open_row<typename incoming<Args>::type...>(from);
+        pool_.create_at(wanted);
+        construct<Args...>(into, into.size, from);
+        return enter(into, wanted);
+    }
+
+    /// As `prototype`, but for what is given.
+    template <class... Args>
+    id_type clone(at_type prototype, incoming<Args>&&... values) {
+        const void* from[] = {values.where()..., nullptr};
+        refuse_if_busy("clone");
+        chunk_data& given = ensure_chunk<typename incoming<Args>::type...>();
+        chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
+        construct<Args...>(into, into.size, from);
+        return enter(into, pool_.create());
+    }
+
+    /// Values that many new rows start with: `values[i]` for `fragments[i]`. May be moved by who
+    /// grows a column they are in.
+    struct row_values {
+        std::span<fragment_data* const> fragments;
+        watched values;
+    };
+
+    /// Entities for all of `out`, in one chunk; all or none.
+    void spawn_many(std::span<id_type> out, chunk_data& into, row_values given);
+    void clone_many(std::span<id_type> out, at_type prototype, chunk_data& given_chunk,
+                    row_values given);
+    /// The first row of `count` new ones; their ids are in the chunk.
+    std::size_t spawn_rows(std::size_t count, chunk_data& into, row_values given);
+    /// Destroys the entities of the rows from `first` on.
+    void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
+
+    // ---- values come and go --------------------------------------------------------------------
+
+    enum class present { assign, keep };
+
+    /// Gives `who` these values; what it has already is assigned or kept. False if nothing came of it.
+    /// The references of `who`'s components end if it gets a fragment it did not have.
+    template <present Present, class... Args>
+    bool put(at_type who, const char* call, incoming<Args>&&... values) {
+        const void* from[] = {values.where()...};
+        refuse_if_busy(call);
+        record_type& found = require(who, call);
+        if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
+            using type = typename incoming<Args...>::type;
+            if (std::byte* const base = find_fragment<type>().base(found.chunk())) {
+                if constexpr (Present == present::assign)
+                    assign_value<Args...>(base, found.row(), from[0]);
+                return Present == present::assign;
+            }
+        }
+        chunk_data& more = ensure_chunk<typename incoming<Args>::type...>();
+        // Registering a type can move the records.
+        record_type& now = *pool_.find(who.id.key());
+        chunk_data& here = graph_.at(now.chunk());
+        const edge& way = graph_.with(here, more);
+        if (way.target == &here) {
+            if constexpr (Present == present::assign)
+                assign_present<Args...>(here, now.row(), from);
+            return Present == present::assign;
+        }
+        chunk_data& target = *way.target;
+        target.make_room(1, row_limit, from);
+        construct_missing<Args...>(here, target, from);
+        if constexpr (Present == present::assign) assign_present<Args...>(here, now.row(), from);
+        move_row(who.id, now, here, way);
+        return true;
+    }
+
+    template <class... Ts>
+    bool remove(at_type who) {
+        refuse_if_busy("remove");
+        record_type* const found = find_own(who, "remove");
+        if (found == nullptr) return false;
+        const chunk_index here = found->chunk();
+        if ((... && (find_fragment<Ts>().base(here) == nullptr))) return false;
+        return remove_set(who.id, ensure_chunk<Ts...>());
+    }
+
+    bool clear(at_type who);
+    std::size_t clear_fragment(fragment_data& fragment);
+
+    // ---- entities go ---------------------------------------------------------------------------
+
+    bool destroy(at_type who, const char* call = "destroy");
+    /// All or, if one is foreign, none.
+    std::size_t destroy(std::span<const id_type> all, const std::source_location& where);
+    void reset(const std::source_location& where);
+
+    // ---- room ----------------------------------------------------------------------------------
+
+    void reserve(std::size_t count) { pool_.reserve(count + fragments_.all().size()); }
+    std::size_t recycle_tombstones();
+    void collect_garbage();
+
+    // ---- names ---------------------------------------------------------------------------------
+
+    void name(at_type who, std::string_view name);
+    [[nodiscard]] std::string_view name(id_type e) const noexcept;
+    [[nodiscard]] const name_table& names() const noexcept { return names_; }
+
+    // ---- errors --------------------------------------------------------------------------------
+
+    /// Refuses changes while it lives; see `busy_`.
+    class busy_scope {
+    public:
+        explicit busy_scope(store& one) noexcept : store_(one) { ++store_.busy_; }
+        ~busy_scope() { --store_.busy_; }
+        busy_scope(const busy_scope&) = delete;
+        busy_scope& operator=(const busy_scope&) = delete;
+
+    private:
+        store& store_;
+    };
+
+    void refuse_if_busy(const char* call) const {
+        if (busy_ != 0) [[unlikely]]
+            raise_busy(call);
+    }
+
+    /// Why this entity is dead, or that it is of another world.
+    [[noreturn]] MUSTER_COLD void raise_not_alive(at_type who, const char* call) const;
+    /// Why a get on this entity, or on one that is not there, failed.
+    [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call,
+                                                std::string_view type) const;
+    /// "entity E:1-42[3] "goblin""
+    [[nodiscard]] std::string describe(id_type e) const;
+
+private:
+    // ---- the halves of a change ----------------------------------------------------------------
+
+    /// The record of an entity that a call needs alive.
+    record_type& require(at_type who, const char* call) {
+        record_type* const found = pool_.find(who.id.key());
+        if constexpr (checked)
+            if (found == nullptr || !found->is(who.id, pool_.world())) [[unlikely]]
+                raise_not_alive(who, call);
+        return *found;
+    }
+
+    /// Null if it is not alive; an id of another world is an error.
+    record_type* find_own(at_type who, const char* call) {
+        record_type* const found = pool_.find(who.id.key());
+        if (found != nullptr && found->is(who.id, pool_.world())) [[likely]]
+            return found;
+        if (is_foreign(who.id)) raise_not_alive(who, call);
+        return nullptr;
+    }
+
+    [[nodiscard]] bool is_foreign(id_type e) const noexcept {
+        return Layout::world_bits != 0 && e.world() != 0 && e.world() != pool_.world();
+    }
+
+    /// The chunk of these types, with room for a row.
+    template <class... Ts>
+    chunk_data& open_row(const void** from) {
+        refuse_if_busy("spawn");
+        chunk_data& into = ensure_chunk<Ts...>();
+        if constexpr (sizeof...(Ts) != 0)
+            into.make_room(1, row_limit, watched(from, sizeof...(Ts)));
+        return into;
+    }
+
+    template <class... Args>
+    void construct(const chunk_data& into, std::size_t row, const void* const* from) noexcept {
+        (construct_value<Args>(find_fragment<typename incoming<Args>::type>().base(into.index), row,
+                               *from++),
+         ...);
+    }
+
+    template <class... Args>
+    void construct_missing(const chunk_data& here, const chunk_data& target,
+                           const void* const* from) noexcept {
+        const auto one = [&]<class Arg>(const fragment_data& fragment) {
+            if (!here.has(fragment))
+                construct_value<Arg>(fragment.base(target.index), target.size, *from);
+            ++from;
+        };
+        (one.template operator()<Args>(find_fragment<typename incoming<Args>::type>()), ...);
+    }
+
+    template <class... Args>
+    void assign_present(const chunk_data& here, std::size_t row, const void* const* from) noexcept {
+        const auto one = [&]<class Arg>(const fragment_data& fragment) {
+            if (std::byte* const base = fragment.base(here.index))
+                assign_value<Arg>(base, row, *from);
+            ++from;
+        };
+        (one.template operator()<Args>(find_fragment<typename incoming<Args>::type>()), ...);
+    }
+
+    template <class Arg>
+    static void construct_value(std::byte* base, std::size_t row, const void* from) noexcept {
+        using type = typename incoming<Arg>::type;
+        if constexpr (!is_tag<type>) incoming<Arg>::construct(value_at<type>(base, row), from);
+    }
+    template <class Arg>
+    static void assign_value(std::byte* base, std::size_t row, const void* from) noexcept {
+        using type = typename incoming<Arg>::type;
+        if constexpr (!is_tag<type>) incoming<Arg>::assign(value_at<type>(base, row), from);
+    }
+
+    /// The row behind the last, whose values are there, becomes that of a new id.
+    id_type enter(chunk_data& into, id_type e) noexcept {
+        if (into.index != chunk_index{}) {
+            const std::size_t row = into.size++;
+            ids(into)[row] = e;
+            pool_.find(e.key())->place(into.index, row);
+        }
+        return e;
+    }
+
+    [[nodiscard]] static id_type* ids(const chunk_data& chunk) noexcept {
+        // SAFETY: the column of ids, aligned for them.
+        return reinterpret_cast<id_type*>(chunk.ids.data);
+    }
+
+    chunk_data& copy_row(at_type prototype, const chunk_data& given, watched arguments);
+    void write_rows(chunk_data& into, std::size_t count, row_values given,
+                    const chunk_data* skipped, const chunk_data* original, std::size_t row);
+    void enter_many(chunk_data& into, std::size_t count) noexcept;
+
+    bool remove_set(id_type e, const chunk_data& less);
+    void move_row(id_type e, record_type& found, chunk_data& from, const edge& way) noexcept;
+    void move_all(chunk_data& from, const edge& way);
+    void leave_row(record_type& found) noexcept;
+    void note_moved(const chunk_data& chunk, std::size_t row) noexcept;
+
+    MUSTER_COLD fragment_data& add_fragment(type_index type, const type_info& info);
+    MUSTER_COLD chunk_data& find_list(std::size_t list, std::span<fragment_data*> set);
+    id_type make_own_id();
+    void before_death(id_type e, const std::source_location& where);
+    void destroy_fragment(fragment_data& fragment);
+    [[nodiscard]] fragment_data* find_fragment_of(id_type e) const noexcept;
+
+    [[noreturn]] MUSTER_COLD void raise_busy(const char* call) const;
+    [[nodiscard]] std::string why_dead(id_type e) const;
+
+    world_number number_;
+    slot_pool<Layout, record_type> pool_;
+    chunk_graph graph_;
+    fragment_table fragments_;
+    std::vector<chunk_data*> by_list_;  // by list_index; null: not looked for yet
+    unsigned busy_ = 0;                 // changes are refused
+    bool told_ = false;                 // `before_death` has something to do
+    bool provenance_;
+    std::uint64_t lowest_own_key_ = ~std::uint64_t{0};  // of the fragments' ids
+    name_table names_;
+    deaths deaths_;
+};
+
+extern template class store<layouts::bound>;
+extern template class store<layouts::compact>;
+extern template class store<layouts::exact>;
+extern template class store<layouts::packed>;
+
+}  // namespace detail
+}  // namespace muster

@@ -1,0 +1,31 @@
+// fragment<T>: the id of a fragment whose values are of type T.
+#pragma once
+
+#include <muster/fwd.hpp>
+#include <muster/id/id.hpp>
+
+namespace muster {
+
+/// An id that knows a type. It converts to the id and can be used wherever an id can.
+template <class T, class Layout>
+class basic_fragment {
+public:
+    using value_type = T;
+
+    constexpr basic_fragment() noexcept = default;
+    constexpr explicit basic_fragment(basic_id<Layout> which) noexcept : id_(which) {}
+
+    [[nodiscard]] constexpr basic_id<Layout> id() const noexcept { return id_; }
+    // NOLINTNEXTLINE(google-explicit-constructor): it is an id
+    constexpr operator basic_id<Layout>() const noexcept { return id_; }
+
+    friend constexpr bool operator==(basic_fragment, basic_fragment) noexcept = default;
+
+private:
+    basic_id<Layout> id_;
+};
+
+template <class T>
+using fragment = basic_fragment<T>;
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+#include <muster/base/reserve.hpp>
+#include <muster/type/name_table.hpp>
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace muster::detail {
+
+struct name_table::tables {
+    std::map<std::string, std::vector<std::uint64_t>, std::less<>> by_name;
+    std::map<std::uint64_t, decltype(by_name)::iterator> by_id;
+};
+
+name_table::~name_table() {
+    delete tables_;
+}
+
+bool name_table::empty() const noexcept {
+    return tables_ == nullptr || tables_->by_id.empty();
+}
+
+void name_table::set(std::uint64_t id, std::string_view name) {
+    if (name.empty()) return erase(id);
+    if (tables_ == nullptr) tables_ = new tables;
+    if (find(id) == name) return;
+    // What can fail comes first. An empty list that stays behind is a name that nobody has.
+    const auto place = tables_->by_name.try_emplace(std::string(name)).first;
+    reserve_more(place->second, 1);
+    const auto [known, is_new] = tables_->by_id.try_emplace(id, place);
+    if (!is_new) {
+        const auto before = known->second;
+        std::erase(before->second, id);
+        if (before->second.empty()) tables_->by_name.erase(before);
+        known->second = place;
+    }
+    place->second.push_back(id);
+}
+
+void name_table::erase(std::uint64_t id) noexcept {
+    if (tables_ == nullptr) return;
+    const auto known = tables_->by_id.find(id);
+    if (known == tables_->by_id.end()) return;
+    const auto place = known->second;
+    tables_->by_id.erase(known);
+    std::erase(place->second, id);
+    if (place->second.empty()) tables_->by_name.erase(place);
+}
+
+void name_table::clear() noexcept {
+    delete tables_;
+    tables_ = nullptr;
+}
+
+std::string_view name_table::find(std::uint64_t id) const noexcept {
+    if (tables_ == nullptr) return {};
+    const auto known = tables_->by_id.find(id);
+    return known == tables_->by_id.end() ? std::string_view{} : known->second->first;
+}
+
+const std::vector<std::uint64_t>& name_table::lookup(std::string_view name) const noexcept {
+    static const std::vector<std::uint64_t> none;
+    if (tables_ == nullptr) return none;
+    const auto place = tables_->by_name.find(name);
+    return place == tables_->by_name.end() ? none : place->second;
+}
+
+}  // namespace muster::detail

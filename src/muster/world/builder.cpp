@@ -1,0 +1,35 @@
+#include <muster/base/integer.hpp>
+#include <muster/world/builder.hpp>
+
+#include <cstdlib>
+
+namespace muster::detail {
+
+boxed_value::boxed_value(type_index which, const type_info& info)
+    : index(which), type(&info), room(nullptr) {
+    const std::size_t alignment = larger(info.alignment, alignof(void*));
+    const std::size_t size = larger(info.size, 1);
+    room = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+    if (room == nullptr) raise_out_of_memory();
+}
+
+boxed_value::boxed_value(boxed_value&& other) noexcept
+    : index(other.index),
+      type(other.type),
+      room(std::exchange(other.room, nullptr)),
+      filled(std::exchange(other.filled, false)) {}
+
+boxed_value& boxed_value::operator=(boxed_value&& other) noexcept {
+    std::swap(index, other.index);
+    std::swap(type, other.type);
+    std::swap(room, other.room);
+    std::swap(filled, other.filled);
+    return *this;
+}
+
+boxed_value::~boxed_value() {
+    if (filled && type->destroy != nullptr) type->destroy(room, 1);
+    std::free(room);
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,131 @@
+// builder: a recipe for entities, put together once and used many times.
+#pragma once
+
+#include <muster/store/store.hpp>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+namespace detail {
+
+/// Room for one value of any type; owns the value that was put there.
+class MUSTER_API boxed_value {
+public:
+    boxed_value(type_index which, const type_info& info);
+    boxed_value(boxed_value&& other) noexcept;
+    boxed_value& operator=(boxed_value&& other) noexcept;
+    ~boxed_value();
+
+    type_index index;
+    const type_info* type;
+    void* room;
+    bool filled = false;
+};
+
+}  // namespace detail
+
+/// Holds values and copies them into each entity it makes. Belongs to its world and must not outlive
+/// it; moved, not copied. Not for two threads at a time.
+template <class Layout>
+class basic_builder {
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+
+    /// Adds a component, or replaces the value it had. If the copy or memory fails, nothing changes.
+    template <class T>
+    basic_builder& set(T&& value) {
+        using type = std::remove_cvref_t<T>;
+        static_assert(std::is_copy_constructible_v<type>,
+                      "muster: a builder copies its values: this type cannot be copied.");
+        detail::incoming<T> arrived(value);
+        detail::boxed_value made(detail::ensure_type_index<type>(), detail::type_info_of<type>);
+        detail::incoming<T>::construct(made.room, arrived.where());
+        made.filled = true;
+        put(std::move(made));
+        return *this;
+    }
+
+    /// Takes a component out; false if it has none.
+    template <class T>
+    bool remove() noexcept {
+        const detail::type_index type = detail::find_type_index<T>();
+        return std::erase_if(values_, [&](const auto& one) { return one.index == type; }) != 0;
+    }
+
+    void clear() noexcept { values_.clear(); }
+    [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+
+    id_type spawn() {
+        id_type made;
+        spawn_into(std::span<id_type>(&made, 1));
+        return made;
+    }
+    /// `count` entities, all or none.
+    std::vector<id_type> spawn_many(std::size_t count) {
+        std::vector<id_type> made(count);
+        spawn_into(made);
+        return made;
+    }
+    /// An entity for each place of `out`, all or none.
+    void spawn_into(std::span<id_type> out) {
+        resolve();
+        store_->spawn_many(out, store_->graph().ensure(fragments_), {fragments_, addresses_});
+    }
+    /// What `prototype` has, with the builder's values instead of its own.
+    id_type clone(at_type prototype) {
+        id_type made;
+        clone_into(std::span<id_type>(&made, 1), prototype);
+        return made;
+    }
+    std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
+        std::vector<id_type> made(count);
+        clone_into(made, prototype);
+        return made;
+    }
+    void clone_into(std::span<id_type> out, at_type prototype) {
+        resolve();
+        store_->clone_many(out, prototype, store_->graph().ensure(fragments_),
+                           {fragments_, addresses_});
+    }
+
+private:
+    template <class>
+    friend class basic_world;
+    explicit basic_builder(detail::store<Layout>& from) noexcept : store_(&from) {}
+
+    void put(detail::boxed_value&& made) {
+        for (detail::boxed_value& one : values_)
+            if (one.index == made.index) {
+                one = std::move(made);
+                return;
+            }
+        values_.push_back(std::move(made));
+    }
+
+    /// Finds the fragments anew, since one may have been destroyed meanwhile, and sorts them as chunks
+    /// have them.
+    void resolve() {
+        fragments_.clear();
+        addresses_.clear();
+        for (const detail::boxed_value& one : values_) {
+            detail::fragment_data& fragment = store_->ensure_fragment(one.index, *one.type);
+            auto at = fragments_.begin();
+            while (at != fragments_.end() && (*at)->index < fragment.index) ++at;
+            addresses_.insert(addresses_.begin() + (at - fragments_.begin()), one.room);
+            fragments_.insert(at, &fragment);
+        }
+    }
+
+    detail::store<Layout>* store_;
+    std::vector<detail::boxed_value> values_;
+    std::vector<detail::fragment_data*> fragments_;  // found by `resolve`, by number
+    std::vector<const void*> addresses_;             // of the value for each
+};
+using builder = basic_builder<>;
+
+}  // namespace muster

@@ -1,0 +1,153 @@
+// chunk and rows: looking at components where they lie, as spans.
+#pragma once
+
+#include <muster/store/store.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace muster {
+
+namespace detail {
+
+template <class Layout, class T>
+std::span<T> span_of(const store<Layout>& from, const chunk_data& chunk, std::size_t first,
+                     std::size_t count) {
+    static_assert(!is_tag<T>, "muster: a tag has no values: there is nothing to span.");
+    std::byte* const base = from.template find_fragment<T>().base(chunk.index);
+    if (base == nullptr)
+        raise(errc::missing_component,
+              text("the chunk ", to_text(chunk), " has no ", std::string(type_name<T>())));
+    return {value_at<T>(base, first), count};
+}
+
+}  // namespace detail
+
+/// A chunk of a world: all entities that have exactly the same fragments. A handle, checked at each
+/// use: one whose chunk `collect_garbage` has freed is `errc::dead_chunk`. The null chunk, which
+/// entities without fragments are in, has nothing.
+///
+/// Spans end with the next change of the chunk: an entity that enters or leaves it. Const calls may
+/// run side by side with others; values are the caller's to guard.
+template <class Layout>
+class basic_chunk {
+public:
+    using id_type = basic_id<Layout>;
+
+    basic_chunk() = default;
+
+    /// False for the null chunk.
+    explicit operator bool() const noexcept { return store_ != nullptr; }
+
+    [[nodiscard]] std::size_t size() const { return store_ == nullptr ? 0 : data().size; }
+    [[nodiscard]] bool empty() const { return size() == 0; }
+
+    /// The entities, row by row.
+    [[nodiscard]] std::span<const id_type> entities() const {
+        if (store_ == nullptr) return {};
+        const detail::chunk_data& chunk = data();
+        // SAFETY: the column of ids.
+        return {reinterpret_cast<const id_type*>(chunk.ids.data), chunk.size};
+    }
+
+    /// The ids of its fragments, in the order the world met them.
+    [[nodiscard]] std::span<const id_type> fragments() const {
+        if (store_ == nullptr) return {};
+        const detail::chunk_data& chunk = data();
+        // SAFETY: filled with the ids of its fragments when it was made.
+        return {reinterpret_cast<const id_type*>(chunk.fragment_ids.data()),
+                chunk.fragments.size()};
+    }
+
+    /// The values of T, row by row. `errc::missing_component` if the chunk does not have T.
+    template <class T>
+    [[nodiscard]] std::span<T> components() const {
+        if (store_ == nullptr)
+            detail::raise(
+                errc::missing_component,
+                detail::text("the null chunk has no ", std::string(detail::type_name<T>())));
+        const detail::chunk_data& chunk = data();
+        return detail::span_of<Layout, T>(*store_, chunk, 0, chunk.size);
+    }
+
+    template <class T>
+    [[nodiscard]] bool has() const {
+        return store_ != nullptr && data().has(store_->template find_fragment<T>());
+    }
+    /// Any id may be asked for, a dead or foreign one, too.
+    [[nodiscard]] bool has(id_type fragment) const {
+        for (const id_type one : fragments())
+            if (one == fragment) return true;
+        return false;
+    }
+
+    friend bool operator==(const basic_chunk& a, const basic_chunk& b) noexcept {
+        return a.store_ == b.store_ && a.serial_ == b.serial_;
+    }
+
+private:
+    template <class>
+    friend class basic_world;
+    basic_chunk(detail::store<Layout>& from, const detail::chunk_data& chunk) noexcept {
+        if (chunk.index == detail::chunk_index{}) return;
+        store_ = &from;
+        index_ = chunk.index;
+        serial_ = chunk.serial;
+    }
+
+    [[nodiscard]] const detail::chunk_data& data() const {
+        const detail::chunk_data* const found = store_->graph().find(index_, serial_);
+        if (found == nullptr) [[unlikely]]
+            detail::raise(errc::dead_chunk,
+                          "this chunk is gone: collect_garbage() or the destruction of a fragment "
+                          "has freed it; ask the world for it again");
+        return *found;
+    }
+
+    detail::store<Layout>* store_ = nullptr;
+    detail::chunk_index index_{};
+    std::uint64_t serial_ = 0;
+};
+using chunk = basic_chunk<>;
+
+/// Rows of one chunk that stand next to each other, while a callback looks at them.
+template <class Layout>
+class basic_rows {
+public:
+    using id_type = basic_id<Layout>;
+
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    [[nodiscard]] std::span<const id_type> entities() const noexcept {
+        // SAFETY: the column of ids.
+        return {reinterpret_cast<const id_type*>(chunk_.ids.data) + first_, count_};
+    }
+    /// `errc::missing_component` if the rows do not have T.
+    template <class T>
+    [[nodiscard]] std::span<T> components() const {
+        return detail::span_of<Layout, T>(store_, chunk_, first_, count_);
+    }
+
+private:
+    template <class>
+    friend class basic_world;
+    basic_rows(detail::store<Layout>& from, const detail::chunk_data& owner, std::size_t first,
+               std::size_t count) noexcept
+        : store_(from), chunk_(owner), first_(first), count_(count) {}
+
+    detail::store<Layout>& store_;
+    const detail::chunk_data& chunk_;
+    std::size_t first_;
+    std::size_t count_;
+};
+using rows = basic_rows<>;
+
+/// Where an entity is: `auto [chunk, row] = w.locate(e);`
+template <class Layout>
+struct basic_location {
+    basic_chunk<Layout> chunk;
+    std::size_t row = 0;
+};
+
+}  // namespace muster

@@ -1,0 +1,520 @@
+// world: entities and their components. Owns everything and forwards to it: the algorithms are in the
+// rooms below (`store` moves entities between chunks, `storage` keeps the chunks, `id` the ids).
+//
+// For every call
+//   failure        An `error`, `std::bad_alloc` or an exception of a component's constructor leaves the
+//                  world as it was, unless the call says otherwise.
+//   bad ids        `alive`, `has`, `try_get`, `empty`, `name` answer for any bits at all. `destroy`,
+//                  `remove`, `clear` say false to what is dead or null; an id of another world is
+//                  `errc::foreign_entity`. All others: `errc::dead_entity` or `errc::foreign_entity`.
+//   invalidation   A reference to a component ends when its entity gets or loses a fragment, when an
+//                  entity enters its chunk (the columns may grow), or another leaves it (the last row
+//                  moves). Reading and assigning ends nothing.
+//   threads        Const calls may run side by side from any threads. Any other call must run alone;
+//                  writing through a reference counts as writing that component only.
+//   callbacks      While a world runs code of the caller's inside a call (`spawn_rows`, `patch`, copy
+//                  constructors, destructors), other changes are `errc::in_scope`; reading is fine.
+//
+// With MUSTER_UNCHECKED, `get`, `set` and their like on an entity that is not alive, and `get` of what
+// is missing, are undefined behaviour instead of errors.
+#pragma once
+
+#include <muster/store/store.hpp>
+#include <muster/type/fragment.hpp>
+#include <muster/world/builder.hpp>
+#include <muster/world/chunk.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+/// Neither copied nor moved. For layouts of your own, one source file of the program includes
+/// <muster/world/instantiate.hpp> and says MUSTER_INSTANTIATE(layout).
+template <class Layout>
+class basic_world {
+    using store_type = detail::store<Layout>;
+    template <class Arg>
+    using incoming = detail::incoming<Arg>;
+
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+    using chunk_type = basic_chunk<Layout>;
+    using rows_type = basic_rows<Layout>;
+    using builder_type = basic_builder<Layout>;
+    template <class T>
+    using fragment_type = basic_fragment<T, Layout>;
+
+    explicit basic_world(const world_options& options = {}) : store_(options) {}
+    basic_world(const basic_world&) = delete;
+    basic_world& operator=(const basic_world&) = delete;
+
+    /// Never 0, and of no other living world.
+    [[nodiscard]] std::uint64_t number() const noexcept { return store_.number(); }
+    /// "W:1"
+    [[nodiscard]] friend std::string to_string(const basic_world& w) {
+        return detail::text("W:", w.number());
+    }
+    template <class Traits>
+    friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                                        const basic_world& w) {
+        return out << to_string(w).c_str();
+    }
+
+    // ---- entities come -------------------------------------------------------------------------
+
+    /// An entity with these components, each of a type of its own. `errc::id_overflow` when no key is
+    /// left. O(components), amortised where columns grow.
+    template <class... Ts>
+    id_type spawn(Ts&&... values) {
+        return store_.template spawn<Ts...>(incoming<Ts>(values)...);
+    }
+
+    /// Exactly this id; for its errors see `id_pool::create_at`.
+    template <class... Ts>
+    id_type spawn_at(id_type wanted, Ts&&... values) {
+        return store_.template spawn_at<Ts...>(wanted, incoming<Ts>(values)...);
+    }
+
+    /// `count` entities with copies of these components; all or none. The ids are those that as many
+    /// single calls would give, in that order.
+    template <class... Ts>
+    std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
+        std::vector<id_type> made(count);
+        spawn_into(std::span<id_type>(made), values...);
+        return made;
+    }
+
+    /// The same, for each place of `out`. Nothing is written to `out` if it fails.
+    template <class... Ts>
+    void spawn_into(std::span<id_type> out, const Ts&... values) {
+        const many<Ts...> given(store_, values...);
+        store_.spawn_many(out, given.chunk, given);
+    }
+
+    /// The same, and `fill(rows)` to give each row its own values. If `fill` throws, the entities are
+    /// destroyed again. `fill` may read the world but not change it.
+    template <class Fill, class... Ts>
+    void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
+        static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs components to fill.");
+        const many<Ts...> given(store_, values...);
+        const std::size_t first = store_.spawn_rows(count, given.chunk, given);
+        destroy_unless_filled guard{store_, given.chunk, first};
+        const typename store_type::busy_scope nobody_else(store_);
+        std::forward<Fill>(fill)(rows_type(store_, given.chunk, first, count));
+        guard.filled = true;
+    }
+
+    /// A copy of `prototype`, with these components instead of or beside its own. What is given need
+    /// not be copyable; `errc::not_copyable` if something else of it is not.
+    template <class... Ts>
+    id_type clone(at_type prototype, Ts&&... values) {
+        return store_.template clone<Ts...>(prototype, incoming<Ts>(values)...);
+    }
+
+    /// `count` copies; all or none.
+    template <class... Ts>
+    std::vector<id_type> clone_many(std::size_t count, at_type prototype, const Ts&... values) {
+        std::vector<id_type> made(count);
+        clone_into(std::span<id_type>(made), prototype, values...);
+        return made;
+    }
+    template <class... Ts>
+    void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
+        const many<Ts...> given(store_, values...);
+        store_.clone_many(out, prototype, given.chunk, given);
+    }
+
+    /// A recipe to make entities from, again and again.
+    [[nodiscard]] builder_type builder() noexcept { return builder_type(store_); }
+
+    // ---- which entities are there --------------------------------------------------------------
+
+    /// O(1), one load. Never throws.
+    [[nodiscard]] bool alive(id_type e) const noexcept { return store_.alive(e); }
+    template <class... Ids>
+    [[nodiscard]] bool alive_all(const Ids&... es) const noexcept {
+        return (... && alive(es));
+    }
+    template <class... Ids>
+    [[nodiscard]] bool alive_any(const Ids&... es) const noexcept {
+        return (... || alive(es));
+    }
+    /// Whether it has no components; what is not alive has none.
+    [[nodiscard]] bool empty(id_type e) const noexcept {
+        const auto* const found = store_.find(e);
+        return found == nullptr || found->chunk() == detail::chunk_index{};
+    }
+    /// Living entities; the world's own ids, those of component types, do not count.
+    [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
+
+    class entity_iterator;
+    class entity_range;
+    /// All living entities, by key: `for (entity e : w.entities())`. The world may change meanwhile: an
+    /// iterator holds a key, not an address, and goes on with the next that is alive by then.
+    [[nodiscard]] entity_range entities() const noexcept { return entity_range(store_); }
+
+    // ---- entities go ---------------------------------------------------------------------------
+
+    /// False if it was not alive. Its version is spent at once: no copy of the id is alive any more.
+    /// O(its components). Destroying the fragment of a type takes that component from all entities; the
+    /// next use of the type makes a new fragment.
+    bool destroy(at_type e) { return store_.destroy(e); }
+
+    /// How many of them were alive. If one is of another world, none is destroyed.
+    template <class... Ids>
+        requires(sizeof...(Ids) > 0)
+    std::size_t destroy(at_type first, const Ids&... others) {
+        const id_type all[] = {first.id, id_type(others)...};
+        return store_.destroy(all, first.where);
+    }
+    std::size_t destroy(std::span<const id_type> all,
+                        std::source_location where = std::source_location::current()) {
+        return store_.destroy(all, where);
+    }
+
+    /// Destroys all entities for which `wants(entity)` is true; how many. They die after all were
+    /// asked, so that `wants` sees the world before, and may throw. O(keys).
+    template <class Predicate>
+    std::size_t destroy_if(Predicate&& wants,
+                           std::source_location where = std::source_location::current()) {
+        std::vector<id_type> chosen;
+        {
+            const typename store_type::busy_scope nobody_else(store_);
+            for (const id_type e : entities())
+                if (wants(e)) chosen.push_back(e);
+        }
+        return store_.destroy(chosen, where);
+    }
+
+    /// Destroys all entities and all singletons. Old handles stay dead; the number and the fragments of
+    /// component types stay.
+    void reset(std::source_location where = std::source_location::current()) {
+        store_.reset(where);
+    }
+
+    // ---- components ----------------------------------------------------------------------------
+
+    /// Gives `e` these components, or assigns to those it has, all in one move. Values may lie in this
+    /// world. O(all its components) if one is new, else O(given).
+    template <class... Ts>
+        requires(sizeof...(Ts) > 0)
+    void set(at_type e, Ts&&... values) {
+        store_.template put<store_type::present::assign, Ts...>(e, "set", incoming<Ts>(values)...);
+    }
+
+    /// Gives `e` default values of those types that it does not have; false if it has them all.
+    template <class... Ts>
+        requires(sizeof...(Ts) > 0)
+    bool add(at_type e) {
+        return store_.template put<store_type::present::keep, Ts...>(e, "add",
+                                                                     incoming<Ts>(Ts())...);
+    }
+
+    /// Makes a T of these arguments and sets it.
+    template <class T, class... Args>
+    T& emplace(at_type e, Args&&... args) {
+        store_.template put<store_type::present::assign, T>(
+            e, "emplace", incoming<T>(T(std::forward<Args>(args)...)));
+        return *store_.template find_value<T>(e.id);
+    }
+
+    /// The T that `e` has, or one made of these arguments.
+    template <class T, class... Args>
+    T& get_or_emplace(at_type e, Args&&... args) {
+        if (T* const found = store_.template find_value<T>(e.id)) return *found;
+        return emplace<T>(e, std::forward<Args>(args)...);
+    }
+
+    /// Calls `change(T&)` on the T that `e` has: `errc::missing_component` if it has none. What `change`
+    /// did before it throws stays. It may read the world but not change it otherwise.
+    template <class T, class Change>
+    T& patch(at_type e, Change&& change) {
+        T& value = store_.template get<T>(e);
+        const typename store_type::busy_scope nobody_else(store_);
+        std::forward<Change>(change)(value);
+        return value;
+    }
+
+    /// The component, or `errc::missing_component`; several as a tuple of references. O(1).
+    template <class T>
+    [[nodiscard]] T& get(at_type e) {
+        return store_.template get<T>(e);
+    }
+    template <class T>
+    [[nodiscard]] const T& get(at_type e) const {
+        return store_.template get<T>(e);
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<T&, U&, Ts&...> get(at_type e) {
+        return {get<T>(e), get<U>(e), get<Ts>(e)...};
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<const T&, const U&, const Ts&...> get(at_type e) const {
+        return {get<T>(e), get<U>(e), get<Ts>(e)...};
+    }
+
+    /// The component or null, for any id; several as a tuple of pointers. O(1), never throws.
+    template <class T>
+    [[nodiscard]] T* try_get(id_type e) noexcept {
+        return store_.template find_value<T>(e);
+    }
+    template <class T>
+    [[nodiscard]] const T* try_get(id_type e) const noexcept {
+        return store_.template find_value<T>(e);
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept {
+        return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const noexcept {
+        return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
+    }
+
+    /// False for any id that is not alive. O(1), never throws.
+    template <class T>
+    [[nodiscard]] bool has(id_type e) const noexcept {
+        return store_.template has<T>(e);
+    }
+    template <class... Ts>
+    [[nodiscard]] bool has_all(id_type e) const noexcept {
+        return (... && has<Ts>(e));
+    }
+    template <class... Ts>
+    [[nodiscard]] bool has_any(id_type e) const noexcept {
+        return (... || has<Ts>(e));
+    }
+    template <class... Ts>
+    [[nodiscard]] bool has_none(id_type e) const noexcept {
+        return !has_any<Ts...>(e);
+    }
+
+    /// Takes these components away in one move; false if it had none of them.
+    template <class... Ts>
+        requires(sizeof...(Ts) > 0)
+    bool remove(at_type e) {
+        return store_.template remove<Ts...>(e);
+    }
+
+    /// Takes all components away in one move; false if it had none. It stays alive.
+    bool clear(at_type e) { return store_.clear(e); }
+
+    /// Takes T from every entity; how many had it. Chunk by chunk: if memory runs out, the chunks
+    /// before are done.
+    template <class T>
+    std::size_t clear() {
+        return store_.clear_fragment(store_.template ensure_fragment<T>());
+    }
+
+    /// How many entities have T. O(chunks with T).
+    template <class T>
+    [[nodiscard]] std::size_t count() const noexcept {
+        std::size_t sum = 0;
+        for (const detail::chunk_index one : store_.template find_fragment<T>().chunks)
+            sum += store_.graph().at(one).size;
+        return sum;
+    }
+
+    /// The first entity, by chunk and row, whose T equals `value`, or the null id. O(entities with T).
+    template <class T>
+    [[nodiscard]] id_type find(const T& value) const {
+        return find_if<T>([&](const T& one) { return one == value; });
+    }
+    template <class T, class Predicate>
+    [[nodiscard]] id_type find_if(Predicate&& wants) const {
+        static_assert(!detail::is_tag<T>, "muster: a tag has no value to look for.");
+        for (const detail::chunk_index at : store_.template find_fragment<T>().chunks) {
+            const detail::chunk_data& chunk = store_.graph().at(at);
+            const auto values = detail::span_of<Layout, T>(store_, chunk, 0, chunk.size);
+            for (std::size_t row = 0; row < values.size(); ++row)
+                if (wants(static_cast<const T&>(values[row])))
+                    return reinterpret_cast<const id_type*>(chunk.ids.data)[row];
+        }
+        return {};
+    }
+
+    // ---- singletons ----------------------------------------------------------------------------
+
+    /// World data: the component of its own fragment. `single` is `errc::missing_component` if it was
+    /// not set.
+    template <class T>
+    void set_single(T&& value, std::source_location where = std::source_location::current()) {
+        const id_type self = component<std::remove_cvref_t<T>>();
+        set(at_type(self, where), std::forward<T>(value));
+    }
+    template <class T>
+    [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
+        return get<T>(at_type(self<T>(), where));
+    }
+    template <class T>
+    [[nodiscard]] const T& single(
+        std::source_location where = std::source_location::current()) const {
+        return get<T>(at_type(self<T>(), where));
+    }
+    template <class T>
+    [[nodiscard]] bool has_single() const noexcept {
+        return has<T>(self<T>());
+    }
+    template <class T>
+    bool remove_single() {
+        return has_single<T>() && remove<T>(self<T>());
+    }
+
+    // ---- fragments and chunks ------------------------------------------------------------------
+
+    /// The fragment of a C++ type, made at its first use.
+    template <class T>
+    fragment_type<T> component() {
+        return fragment_type<T>(store_.id_of(store_.template ensure_fragment<T>()));
+    }
+
+    /// The chunk of exactly these components, found or made. `errc::limit` if there are too many.
+    template <class... Ts>
+    chunk_type chunk() {
+        return chunk_type(store_, store_.template ensure_chunk<Ts...>());
+    }
+
+    /// Where the entity's components are; the null chunk if it has none.
+    [[nodiscard]] basic_location<Layout> locate(at_type e) {
+        const auto* const found = store_.find(e.id);
+        if (found == nullptr) store_.raise_not_alive(e, "locate");
+        return {chunk_type(store_, store_.graph().at(found->chunk())), found->row()};
+    }
+
+    // ---- names ---------------------------------------------------------------------------------
+
+    /// For people: errors show it. Need not be unique; an empty one takes the name away. O(log n).
+    void name(at_type e, std::string_view name) { store_.name(e, name); }
+    /// Empty if it has none, or is not alive. Ends when the name is changed or the entity dies.
+    [[nodiscard]] std::string_view name(id_type e) const noexcept { return store_.name(e); }
+    /// The first that got this name, or the null id.
+    [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
+        const auto& found = store_.names().lookup(name);
+        return found.empty() ? id_type{} : from_value(found.front());
+    }
+    [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
+        std::vector<id_type> made;
+        for (const std::uint64_t value : store_.names().lookup(name))
+            made.push_back(from_value(value));
+        return made;
+    }
+
+    // ---- room ----------------------------------------------------------------------------------
+
+    /// Room for the records of `count` entities in all. `errc::id_overflow` if there are fewer keys.
+    void reserve(std::size_t count) { store_.reserve(count); }
+    /// Room for `count` entities with exactly these components.
+    template <class T, class... Ts>
+    void reserve(std::size_t count) {
+        detail::chunk_data& into = store_.template ensure_chunk<T, Ts...>();
+        store_.reserve(count);
+        if (count > into.size) into.make_room(count - into.size, store_type::row_limit, {});
+    }
+    /// See `id_pool::recycle_tombstones`.
+    std::size_t recycle_tombstones() { return store_.recycle_tombstones(); }
+    /// Frees chunks without entities, and memory beyond what is there. Ends references and chunk
+    /// handles.
+    void collect_garbage() { store_.collect_garbage(); }
+
+private:
+    /// The values that many rows start with, and their chunk.
+    template <class... Ts>
+    struct many {
+        static_assert(
+            (... && std::is_copy_constructible_v<Ts>),
+            "muster: each entity gets a copy: this component cannot be copied. Spawn them "
+            "one by one, handing values over with std::move.");
+        detail::chunk_data& chunk;
+        detail::fragment_data* fragments[sizeof...(Ts) + 1];
+        mutable const void* values[sizeof...(Ts) + 1];
+
+        many(store_type& store, const Ts&... given)
+            : chunk(store.template ensure_chunk<Ts...>()),
+              fragments{&store.template ensure_fragment<Ts>()..., nullptr},
+              values{__builtin_addressof(given)..., nullptr} {}
+        // NOLINTNEXTLINE(google-explicit-constructor)
+        operator typename store_type::row_values() const noexcept {
+            return {{fragments, sizeof...(Ts)}, {values, sizeof...(Ts)}};
+        }
+    };
+
+    struct destroy_unless_filled {
+        store_type& store;
+        detail::chunk_data& chunk;
+        std::size_t first;
+        bool filled = false;
+        ~destroy_unless_filled() {
+            if (!filled) store.destroy_rows(chunk, first);
+        }
+    };
+
+    template <class T>
+    [[nodiscard]] id_type self() const noexcept {
+        return store_.id_of(store_.template find_fragment<T>());
+    }
+    static id_type from_value(std::uint64_t value) noexcept {
+        return id_type::from_value(static_cast<typename Layout::rep>(value));
+    }
+
+    store_type store_;
+};
+
+template <class Layout>
+class basic_world<Layout>::entity_iterator {
+public:
+    // The tags come with <string>; <iterator> would cost as much as all of this header.
+    using iterator_concept = std::forward_iterator_tag;
+    using iterator_category = std::input_iterator_tag;
+    using value_type = id_type;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = id_type;
+
+    entity_iterator() = default;
+    [[nodiscard]] id_type operator*() const noexcept { return at_; }
+    entity_iterator& operator++() noexcept {
+        at_ = store_->next_living(at_.key() + 1);
+        return *this;
+    }
+    entity_iterator operator++(int) noexcept {
+        entity_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const entity_iterator& a, const entity_iterator& b) noexcept {
+        return a.at_ == b.at_;
+    }
+
+private:
+    friend class basic_world;
+    entity_iterator(const store_type& from, id_type at) noexcept : store_(&from), at_(at) {}
+
+    const store_type* store_ = nullptr;
+    id_type at_;  // null at the end
+};
+
+template <class Layout>
+class basic_world<Layout>::entity_range {
+public:
+    [[nodiscard]] entity_iterator begin() const noexcept {
+        return {*store_, store_->next_living(0)};
+    }
+    [[nodiscard]] entity_iterator end() const noexcept { return {*store_, id_type{}}; }
+
+private:
+    friend class basic_world;
+    explicit entity_range(const store_type& from) noexcept : store_(&from) {}
+    const store_type* store_;
+};
+
+}  // namespace muster
