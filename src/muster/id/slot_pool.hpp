@@ -94,9 +94,23 @@ public:
     slot_pool& operator=(const slot_pool&) = delete;
 
     id_type create() {
-        if (free_ != 0) return reissue();
+        return create([](Slot&) {});
+    }
+    /// `settle(slot)` may add to what the new id's slot holds.
+    template <class Settle>
+    id_type create(Settle settle) {
+        if (free_ != 0) return reissue(settle);
         if (fresh_ >= limit_) find_fresh();
-        return issue_fresh();
+        return issue_fresh(settle);
+    }
+
+    /// Whether `create_now` may be called: the next id needs no memory and no second look.
+    [[nodiscard]] bool is_ready() const noexcept {
+        return free_ == 0 ? fresh_ < limit_ : claimed_.empty() && head_ - first_ < covered_;
+    }
+    template <class Settle>
+    id_type create_now(Settle settle) noexcept {
+        return free_ == 0 ? issue_fresh(settle) : reissue_slot(main_[head_ - first_], settle);
     }
 
     /// Does all that can fail in the next `count` creations: those will not.
@@ -108,7 +122,7 @@ public:
     void create(std::span<id_type> out) {
         prepare(out.size());
         auto at = out.begin();
-        while (at != out.end() && free_ != 0) *at++ = reissue();
+        while (at != out.end() && free_ != 0) *at++ = reissue([](Slot&) {});
         while (at != out.end()) {
             if (fresh_ >= limit_) find_fresh();
             const auto run = smaller(limit_ - fresh_, static_cast<std::size_t>(out.end() - at));
@@ -145,10 +159,16 @@ public:
     }
 
     bool destroy(id_type e) noexcept {
+        return destroy(e, [](Slot&) {});
+    }
+    /// `before(slot)` is called when the id is known to be alive; if it throws, the id stays so.
+    template <class Before>
+    bool destroy(id_type e, Before before) {
         const key_type index = e.key() - first_;
         if (index >= covered_) [[unlikely]]
-            return destroy_far(e);
+            return destroy_far(e, before);
         if (!main_[index].is(e, world_)) return false;
+        before(main_[index]);
         spend(e.key(), main_[index], e.version(), true);
         return true;
     }
@@ -205,12 +225,18 @@ public:
 
     /// The slot of `key`, or null if it has none. Ends with the next call that creates.
     [[nodiscard]] Slot* find(key_type key) noexcept {
+        Slot* const slots = main_.data();  // before the branch, as in `alive`
         const key_type index = key - first_;
-        return index < covered_ ? &main_[index] : find_far(key);
+        if (index < covered_) [[likely]]
+            return slots + index;
+        return find_far(key);
     }
     [[nodiscard]] const Slot* find(key_type key) const noexcept {
+        const Slot* const slots = main_.data();
         const key_type index = key - first_;
-        return index < covered_ ? &main_[index] : find_far(key);
+        if (index < covered_) [[likely]]
+            return slots + index;
+        return find_far(key);
     }
 
     /// The lowest living id whose key is `key` or above, or the null id. O(keys in between).
@@ -277,21 +303,26 @@ private:
         return slot != nullptr && slot->is(e, world_);
     }
 
-    [[gnu::noinline]] bool destroy_far(id_type e) noexcept {
+    template <class Before>
+    [[gnu::noinline]] bool destroy_far(id_type e, Before before) {
         Slot* slot = far_.find(e.key());
         if (slot == nullptr || !slot->is(e, world_)) return false;
+        before(*slot);
         spend(e.key(), *slot, e.version(), owns(e.key()));
         return true;
     }
 
     // ---- keys that were never used ------------------------------------------------------------
 
-    id_type issue_fresh() noexcept {
+    template <class Settle>
+    id_type issue_fresh(Settle settle) noexcept {
         const std::size_t index = fresh_++;
         if (index == covered_) covered_ = fresh_;
         ++living_;
         const id_type made = id_type::assemble(first_ + index, first_version_, world_);
-        main_[index] = Slot::live(made);
+        Slot slot = Slot::live(made);
+        settle(slot);
+        main_[index] = slot;
         return made;
     }
 
@@ -371,14 +402,21 @@ private:
 
     // ---- keys that wait for reuse -------------------------------------------------------------
 
-    id_type reissue() noexcept {
+    template <class Settle>
+    id_type reissue(Settle settle) noexcept {
         if (!claimed_.empty()) [[unlikely]]
             pass_claimed();
-        const key_type key = head_;
-        Slot& slot = *find(key);
-        const id_type made = id_type::assemble(key, slot.version(), world_);
+        return reissue_slot(*find(head_), settle);
+    }
+
+    /// The first in the line, whose slot this is, comes alive.
+    template <class Settle>
+    id_type reissue_slot(Slot& slot, Settle settle) noexcept {
+        const id_type made = id_type::assemble(head_, slot.version(), world_);
         head_ = slot.next();
-        slot = Slot::live(made);
+        Slot living = Slot::live(made);
+        settle(living);
+        slot = living;
         --free_;
         ++living_;
         return made;
@@ -387,7 +425,7 @@ private:
     /// Lets a key that is not alive wait for its next use, at this version. A key outside the range
     /// is in no line: it waits for `create_at`.
     void release(key_type key, Slot& slot, version_type version, bool in_range) noexcept {
-        if (in_range && reuse_ == reuse::lifo && claimed_.empty()) [[likely]] {
+        if (in_range && is_stack_) [[likely]] {
             slot = Slot::dead(key, free_ == 0 ? other(key) : head_, version);
             head_ = key;
             ++free_;
@@ -405,6 +443,7 @@ private:
             if (const key_type* behind = claimed_.find(key)) {
                 next = *behind;  // it kept its place
                 claimed_.erase(key);
+                is_stack_ = reuse_ == reuse::lifo && claimed_.empty();
             } else if (line_is_empty) {
                 head_ = tail_ = key;
             } else if (reuse_ == reuse::lifo) {
@@ -430,6 +469,7 @@ private:
     /// The key is about to be alive: the line must not give it out.
     void leave_line(key_type key, const Slot& slot) {
         claimed_.ensure(key, slot.next());
+        is_stack_ = false;
         --free_;
     }
 
@@ -439,6 +479,7 @@ private:
             head_ = *behind;
             claimed_.erase(passed);
         }
+        is_stack_ = reuse_ == reuse::lifo && claimed_.empty();
     }
 
     // ---- versions that run out ----------------------------------------------------------------
@@ -536,10 +577,11 @@ private:
     key_type last_;
     version_type first_version_;
     muster::reuse reuse_;
-    bool started_over_ = false;       // versions wrapped or were recycled: ids came twice
-    sparse_array<key_type> claimed_;  // keys that left the line, and the key behind each
-    key_set ahead_;                   // keys issued from first_ + fresh_ on
-    sparse_array<Slot> far_;          // the slots of keys that main_ does not cover
+    bool is_stack_ = reuse_ == reuse::lifo;  // keys are freed and taken at the head, nothing else
+    bool started_over_ = false;              // versions wrapped or were recycled: ids came twice
+    sparse_array<key_type> claimed_;         // keys that left the line, and the key behind each
+    key_set ahead_;                          // keys issued from first_ + fresh_ on
+    sparse_array<Slot> far_;                 // the slots of keys that main_ does not cover
     std::size_t retired_ = 0;
     std::size_t tombstones_ = 0;
     key_type tombstone_head_ = 0;

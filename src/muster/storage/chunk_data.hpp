@@ -27,7 +27,8 @@ struct MUSTER_API chunk_data {
     column ids;
     std::vector<column> columns;
     chunk_index index{};
-    std::uint64_t serial = 0;               // by the order of making; never given twice
+    bool runs_code = false;    // moving or destroying its values runs code of the user's
+    std::uint64_t serial = 0;  // by the order of making; never given twice
     std::vector<fragment_data*> fragments;  // by number
     std::vector<std::byte> fragment_ids;    // their ids, as the layout has them
     std::size_t hash = 0;                   // of `fragments`

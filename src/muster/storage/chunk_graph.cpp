@@ -55,15 +55,14 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     auto made = std::make_unique<chunk_data>();
     made->hash = hash;
     made->fragments.assign(set.begin(), set.end());
-    made->ids.type = &id_type_;
+    made->ids = column(id_type_, nullptr);
     made->index =
         free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();
     made->fragment_ids.resize(set.size() * id_type_.size);
     for (fragment_data* one : set)
         if (one->type->size != 0) {
-            column& values = made->columns.emplace_back();
-            values.type = one->type;
-            values.fragment = one;
+            made->columns.emplace_back(*one->type, one);
+            made->runs_code |= one->type->relocate != nullptr || one->type->destroy != nullptr;
         }
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());

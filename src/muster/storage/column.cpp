@@ -31,13 +31,13 @@ bool column::resize(std::size_t used, std::size_t capacity, watched arguments) n
     }
     const std::size_t alignment = larger(64, type->alignment);
     const std::size_t slack = alignment - malloc_alignment;
-    if (capacity > (SIZE_MAX / 2 - slack) / type->size) return false;
-    const std::size_t bytes = capacity * type->size + slack;
+    if (capacity > (SIZE_MAX / 2 - slack) / size) return false;
+    const std::size_t bytes = capacity * size + slack;
     const auto before = reinterpret_cast<std::uintptr_t>(data);
 
     void* grown = nullptr;
     std::byte* moved = nullptr;
-    if (type->relocate == nullptr) {
+    if (relocate_many == nullptr) {
         const std::size_t offset =
             block == nullptr ? 0 : static_cast<std::size_t>(data - static_cast<std::byte*>(block));
         // SAFETY: the values may be moved as bytes, and so by realloc.
@@ -45,15 +45,15 @@ bool column::resize(std::size_t used, std::size_t capacity, watched arguments) n
         if (grown == nullptr) return false;
         moved = align(grown, alignment);
         std::byte* const arrived = static_cast<std::byte*>(grown) + offset;
-        if (moved != arrived) std::memmove(moved, arrived, used * type->size);
+        if (moved != arrived) std::memmove(moved, arrived, used * size);
     } else {
         grown = std::malloc(bytes);
         if (grown == nullptr) return false;
         moved = align(grown, alignment);
-        type->relocate(moved, data, used);
+        relocate_many(moved, data, used);
         std::free(block);
     }
-    follow(arguments, before, used * type->size, moved);
+    follow(arguments, before, used * size, moved);
     block = grown;
     data = moved;
     return true;

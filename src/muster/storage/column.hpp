@@ -17,13 +17,25 @@ namespace muster::detail {
 /// Where an argument of the caller's is. It may be inside a column; who moves the column moves these.
 using watched = std::span<const void*>;
 
-struct column {
+/// One cache line: what every move needs of the type is here, too.
+struct alignas(64) column {
     std::byte* data = no_values;
+    std::size_t size = 0;  // of a value; this and the next two are those of `type`
+    void (*relocate_many)(void*, void*, std::size_t) noexcept = nullptr;
+    void (*destroy_many)(void*, std::size_t) noexcept = nullptr;
     const type_info* type = nullptr;
     fragment_data* fragment = nullptr;  // null: the ids
     void* block = nullptr;              // what `data` is in, for freeing
 
-    [[nodiscard]] std::byte* at(std::size_t row) const noexcept { return data + row * type->size; }
+    column() = default;
+    column(const type_info& values, fragment_data* owner) noexcept
+        : size(values.size),
+          relocate_many(values.relocate),
+          destroy_many(values.destroy),
+          type(&values),
+          fragment(owner) {}
+
+    [[nodiscard]] std::byte* at(std::size_t row) const noexcept { return data + row * size; }
 
     /// Makes room for `capacity` values, of which `used` are there. Moves them: as bytes, in place
     /// where the system can. False if there is no memory; nothing has changed then.
@@ -32,28 +44,35 @@ struct column {
 
     /// `to` takes over the value at `from`, which ends.
     void relocate(std::byte* to, std::byte* from) const noexcept {
-        if (type->relocate != nullptr)
-            type->relocate(to, from, 1);
+        if (relocate_many == nullptr) [[likely]]
+            copy_bytes(to, from);
         else
-            copy_bytes(to, from, type->size);
+            relocate_many(to, from, 1);
+    }
+    /// The same for `count` values that stand next to each other.
+    void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept {
+        if (relocate_many == nullptr)
+            std::memcpy(to, from, count * size);
+        else
+            relocate_many(to, from, count);
     }
     void destroy(std::byte* from, std::size_t count) const noexcept {
-        if (type->destroy != nullptr) type->destroy(from, count);
+        if (destroy_many != nullptr) destroy_many(from, count);
     }
 
 private:
-    /// memcpy, without the call for the sizes that most components have.
-    static void copy_bytes(std::byte* to, const std::byte* from, std::size_t size) noexcept {
-        switch (size) {
-        case 1: std::memcpy(to, from, 1); break;
-        case 4: std::memcpy(to, from, 4); break;
-        case 8: std::memcpy(to, from, 8); break;
-        case 12: std::memcpy(to, from, 12); break;
-        case 16: std::memcpy(to, from, 16); break;
-        case 24: std::memcpy(to, from, 24); break;
-        case 32: std::memcpy(to, from, 32); break;
-        default: std::memcpy(to, from, size); break;
-        }
+    /// memcpy of one value, without the call for the sizes that most components have.
+    void copy_bytes(std::byte* to, const std::byte* from) const noexcept {
+        if (size == 8)
+            std::memcpy(to, from, 8);
+        else if (size == 4)
+            std::memcpy(to, from, 4);
+        else if (size == 16)
+            std::memcpy(to, from, 16);
+        else if (size == 12)
+            std::memcpy(to, from, 12);
+        else
+            std::memcpy(to, from, size);
     }
 };
 

@@ -3,24 +3,28 @@
 namespace muster::detail {
 
 void edge_table::reserve_one() {
-    if ((size_ + 1) * 2 <= places_.size()) return;
-    std::vector<const edge*> before(places_.empty() ? 4 : places_.size() * 2);
-    before.swap(places_);
+    if ((size_ + 1) * 2 <= room_.size()) return;
+    std::vector<place> before(room_.empty() ? 4 : room_.size() * 2, nothing);
+    before.swap(room_);
+    places_ = room_.data();
+    mask_ = room_.size() - 1;
     size_ = 0;
-    for (const edge* one : before)
-        if (one != nullptr) insert(one);
+    for (const place& one : before)
+        if (one.step != nullptr) insert(one.step);
 }
 
 void edge_table::insert(const edge* made) noexcept {
-    std::size_t at = place(made->key);
-    while (places_[at] != nullptr) at = (at + 1) & (places_.size() - 1);
-    places_[at] = made;
+    std::uint64_t at = made->key & mask_;
+    while (room_[at].step != nullptr) at = (at + 1) & mask_;
+    room_[at] = {made->key, made};
     ++size_;
 }
 
 void edge_table::clear() noexcept {
-    for (const edge* one : places_) delete one;
-    places_.clear();
+    for (const place& one : room_) delete one.step;
+    room_.clear();
+    places_ = &nothing;
+    mask_ = 0;
     size_ = 0;
 }
 

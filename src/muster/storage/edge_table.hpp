@@ -25,7 +25,7 @@ struct edge {
     }
 };
 
-/// A hash table of edges by key: one probe where there is no collision.
+/// A hash table of edges by key: one load where there is no collision.
 class edge_table {
 public:
     edge_table() = default;
@@ -34,10 +34,11 @@ public:
     ~edge_table() { clear(); }
 
     [[nodiscard]] const edge* find(std::uint64_t key) const noexcept {
-        if (places_.empty()) return nullptr;
-        for (std::size_t at = place(key);; at = (at + 1) & (places_.size() - 1)) {
-            const edge* const found = places_[at];
-            if (found == nullptr || found->key == key) return found;
+        for (std::uint64_t at = key & mask_;; at = (at + 1) & mask_) {
+            const place& here = places_[at];
+            if (here.key == key) [[likely]]
+                return here.step;
+            if (here.step == nullptr) return nullptr;
         }
     }
 
@@ -47,13 +48,17 @@ public:
     void clear() noexcept;
 
 private:
-    [[nodiscard]] std::size_t place(std::uint64_t key) const noexcept {
-        // The upper half of the product depends on all bits of the key.
-        return static_cast<std::size_t>(key * 0x9E3779B97F4A7C15u >> 32) & (places_.size() - 1);
-    }
+    struct place {
+        std::uint64_t key;
+        const edge* step;
+    };
+    static constexpr place nothing{~std::uint64_t{0}, nullptr};  // no edge has this key
 
-    std::vector<const edge*> places_;  // a power of two, at most half of them taken
+    // Keys are small and dense: their lowest bits are hash enough.
+    const place* places_ = &nothing;  // mask_ + 1, at most half of them taken
+    std::uint64_t mask_ = 0;
     std::size_t size_ = 0;
+    std::vector<place> room_;  // what places_ points to, but for `nothing`
 };
 
 }  // namespace muster::detail

@@ -1,8 +1,9 @@
 // incoming: a value on its way into the world.
 //
 // What can throw is done at once: a value that has to be copied, and whose copy can throw, is copied
-// when it arrives. From then on it is only moved, or copied by what cannot throw. Its address is kept
-// apart (`watched`): the value may lie in a column that grows before it is used.
+// when it arrives. From then on it is only moved, or copied by what cannot throw. A small trivial
+// value comes along as a copy, in registers. Of all others the address is kept (`where`), and kept
+// apart: the value may lie in a column that grows before it is used.
 #pragma once
 
 #include <muster/type/type_info.hpp>
@@ -50,21 +51,33 @@ private:
                   "muster: this component cannot be copied: hand it over with std::move.");
     static constexpr bool is_copied_first =
         !is_moved && !std::is_nothrow_copy_constructible_v<type>;
+    static constexpr bool is_small = std::is_trivially_copyable_v<type> && sizeof(type) <= 16;
+    static constexpr bool is_held = is_copied_first || is_small;
 
-    using held = std::conditional_t<is_copied_first, type, const type&>;
-    held value_;
+    std::conditional_t<is_held, type, const type*> value_;
+
+    static decltype(auto) hold(const type& value) noexcept {
+        if constexpr (is_held)
+            return (value);
+        else
+            return __builtin_addressof(value);
+    }
 
 public:
-    explicit incoming(const type& value) : value_(value) {}
-    incoming(const incoming&) = delete;
-    incoming& operator=(const incoming&) = delete;
+    explicit incoming(const type& value) noexcept(!is_copied_first) : value_(hold(value)) {}
 
-    /// Where the value is, for `construct` and `assign`.
-    [[nodiscard]] const void* where() const noexcept { return __builtin_addressof(value_); }
+    /// Where the value is; null if it is here.
+    [[nodiscard]] const void* where() const noexcept {
+        if constexpr (is_held)
+            return nullptr;
+        else
+            return value_;
+    }
 
-    static void construct(void* to, const void* from) noexcept { ::new (to) type(take(from)); }
+    /// `from` is what has become of `where`.
+    void construct(void* to, const void* from) noexcept { ::new (to) type(take(from)); }
 
-    static void assign(void* to, const void* from) noexcept {
+    void assign(void* to, const void* from) noexcept {
         if (to == from) return;
         type& target = *static_cast<type*>(to);
         if constexpr (std::is_nothrow_assignable_v<type&, decltype(take(from))>) {
@@ -76,9 +89,11 @@ public:
     }
 
 private:
-    // SAFETY: what is moved from was handed over by the caller, or is our own copy; neither is const.
-    static decltype(auto) take(const void* from) noexcept {
-        if constexpr (is_moved || is_copied_first)
+    // SAFETY: what is moved from was handed over by the caller, who may change it.
+    decltype(auto) take(const void* from) noexcept {
+        if constexpr (is_held)
+            return static_cast<type&&>(value_);
+        else if constexpr (is_moved)
             return static_cast<type&&>(*static_cast<type*>(const_cast<void*>(from)));
         else
             return *static_cast<const type*>(from);

@@ -103,9 +103,14 @@ public:
 
     template <class T>
     [[nodiscard]] T* find_value(id_type e) const noexcept {
+        // What does not depend on the entity comes first: a loop does it once.
+        const fragment_data& fragment = find_fragment<T>();
+        std::byte* const* const bases = fragment.bases.data();
+        const std::uint32_t limit = fragment.limit;
         const record_type* const found = find(e);
         if (found == nullptr) return nullptr;
-        std::byte* const base = find_fragment<T>().base(found->chunk());
+        const std::uint32_t chunk = to_int(found->chunk());
+        std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
         return base == nullptr ? nullptr : value_at<T>(base, found->row());
     }
 
@@ -152,18 +157,26 @@ public:
 
     [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept;
 
-    /// The chunk of exactly these types.
+    /// The chunk of exactly these types, or null if it was not asked for yet.
+    template <class... Ts>
+    [[nodiscard]] chunk_data* find_chunk() const noexcept {
+        if constexpr (sizeof...(Ts) == 0) {
+            return &graph_.nowhere();
+        } else {
+            const auto list = static_cast<std::size_t>(find_list_index<Ts...>());
+            return by_list_[list < lists_ ? list : 0];
+        }
+    }
     template <class... Ts>
     chunk_data& ensure_chunk() {
         static_assert(all_differ<Ts...>, "muster: each component type can be given once.");
         if constexpr (sizeof...(Ts) == 0) {
             return graph_.nowhere();
         } else {
-            const auto list = static_cast<std::size_t>(ensure_list_index<Ts...>());
-            if (list < by_list_.size() && by_list_[list] != nullptr) [[likely]]
-                return *by_list_[list];
+            if (chunk_data* const known = find_chunk<Ts...>()) [[likely]]
+                return *known;
             fragment_data* set[] = {&ensure_fragment<Ts>()...};
-            return find_list(list, set);
+            return find_list(static_cast<std::size_t>(find_list_index<Ts...>()), set);
         }
     }
 
@@ -173,32 +186,47 @@ public:
     // ---- entities come -------------------------------------------------------------------------
 
     template <class... Args>
-    id_type spawn(incoming<Args>&&... values) {
-        const void* from[] = {values.where()..., nullptr};
-        chunk_data& into = open_row<typename incoming<Args>::type...>(from);
-        pool_.prepare(1);
-        construct<Args...>(into, into.size, from);
-        return enter(into, pool_.create());
+    id_type spawn(incoming<Args>... values) {
+        // No call is left in here: the compiler needs no stack for what happens most.
+        chunk_data* const into = find_chunk<typename incoming<Args>::type...>();
+        if (into == nullptr || (sizeof...(Args) != 0 && into->size == into->capacity) ||
+            busy_ != 0 || !pool_.is_ready()) [[unlikely]]
+            return spawn_slowly<Args...>(std::move(values)...);
+        const std::size_t row = into->size;
+        (construct_value(values, column_of<typename incoming<Args>::type>(*into), row,
+                         values.where()),
+         ...);
+        if constexpr (sizeof...(Args) == 0) {
+            return pool_.create_now([](record_type&) {});
+        } else {
+            into->size = row + 1;
+            return ids(*into)[row] =
+                       pool_.create_now([&](record_type& made) { made.place(into->index, row); });
+        }
     }
 
     template <class... Args>
-    id_type spawn_at(id_type wanted, incoming<Args>&&... values) {
+    id_type spawn_at(id_type wanted, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
         chunk_data& into = open_row<typename incoming<Args>::type...>(from);
         pool_.create_at(wanted);
-        construct<Args...>(into, into.size, from);
-        return enter(into, wanted);
+        construct(into, from, values...);
+        if (&into != &graph_.nowhere()) {
+            pool_.find(wanted.key())->place(into.index, into.size);
+            ids(into)[into.size++] = wanted;
+        }
+        return wanted;
     }
 
     /// As `prototype`, but for what is given.
     template <class... Args>
-    id_type clone(at_type prototype, incoming<Args>&&... values) {
+    id_type clone(at_type prototype, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
         refuse_if_busy("clone");
         chunk_data& given = ensure_chunk<typename incoming<Args>::type...>();
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
-        construct<Args...>(into, into.size, from);
-        return enter(into, pool_.create());
+        construct(into, from, values...);
+        return enter(into);
     }
 
     /// Values that many new rows start with: `values[i]` for `fragments[i]`. May be moved by who
@@ -224,7 +252,7 @@ public:
     /// Gives `who` these values; what it has already is assigned or kept. False if nothing came of it.
     /// The references of `who`'s components end if it gets a fragment it did not have.
     template <present Present, class... Args>
-    bool put(at_type who, const char* call, incoming<Args>&&... values) {
+    bool put(at_type who, const char* call, incoming<Args>... values) {
         const void* from[] = {values.where()...};
         refuse_if_busy(call);
         record_type& found = require(who, call);
@@ -232,7 +260,7 @@ public:
             using type = typename incoming<Args...>::type;
             if (std::byte* const base = find_fragment<type>().base(found.chunk())) {
                 if constexpr (Present == present::assign)
-                    assign_value<Args...>(base, found.row(), from[0]);
+                    (assign_value(values, base, found.row(), from[0]), ...);
                 return Present == present::assign;
             }
         }
@@ -243,13 +271,13 @@ public:
         const edge& way = graph_.with(here, more);
         if (way.target == &here) {
             if constexpr (Present == present::assign)
-                assign_present<Args...>(here, now.row(), from);
+                assign_present(here, now.row(), from, values...);
             return Present == present::assign;
         }
         chunk_data& target = *way.target;
         target.make_room(1, row_limit, from);
-        construct_missing<Args...>(here, target, from);
-        if constexpr (Present == present::assign) assign_present<Args...>(here, now.row(), from);
+        construct_missing(here, target, from, values...);
+        if constexpr (Present == present::assign) assign_present(here, now.row(), from, values...);
         move_row(who.id, now, here, way);
         return true;
     }
@@ -269,7 +297,17 @@ public:
 
     // ---- entities go ---------------------------------------------------------------------------
 
-    bool destroy(at_type who, const char* call = "destroy");
+    bool destroy(at_type who) {
+        refuse_if_busy("destroy");
+        const bool died = pool_.destroy(who.id, [&](record_type& found) {
+            if (who.id.key() >= told_from_) [[unlikely]]
+                before_death(who.id, who.where);
+            if (found.chunk() != chunk_index{}) leave_row(found);
+        });
+        if (!died && is_foreign(who.id)) [[unlikely]]
+            raise_not_alive(who, "destroy");
+        return died;
+    }
     /// All or, if one is foreign, none.
     std::size_t destroy(std::span<const id_type> all, const std::source_location& where);
     void reset(const std::source_location& where);
@@ -338,6 +376,22 @@ private:
         return Layout::world_bits != 0 && e.world() != 0 && e.world() != pool_.world();
     }
 
+    /// `spawn` where memory is needed, or an error is due. Growing may move the values.
+    template <class... Args>
+    MUSTER_COLD id_type spawn_slowly(incoming<Args>... values) {
+        const void* from[] = {values.where()..., nullptr};
+        chunk_data& into = open_row<typename incoming<Args>::type...>(from);
+        pool_.prepare(1);
+        construct(into, from, values...);
+        return enter(into);
+    }
+
+    /// The column of T in a chunk that has it.
+    template <class T>
+    [[nodiscard]] std::byte* column_of(const chunk_data& chunk) const noexcept {
+        return find_fragment<T>().bases[to_int(chunk.index)];
+    }
+
     /// The chunk of these types, with room for a row.
     template <class... Ts>
     chunk_data& open_row(const void** from) {
@@ -349,52 +403,54 @@ private:
     }
 
     template <class... Args>
-    void construct(const chunk_data& into, std::size_t row, const void* const* from) noexcept {
-        (construct_value<Args>(find_fragment<typename incoming<Args>::type>().base(into.index), row,
-                               *from++),
+    void construct(const chunk_data& into, const void* const* from,
+                   incoming<Args>&... values) noexcept {
+        (construct_value(values, find_fragment<typename incoming<Args>::type>().base(into.index),
+                         into.size, *from++),
          ...);
     }
 
     template <class... Args>
     void construct_missing(const chunk_data& here, const chunk_data& target,
-                           const void* const* from) noexcept {
-        const auto one = [&]<class Arg>(const fragment_data& fragment) {
+                           const void* const* from, incoming<Args>&... values) noexcept {
+        const auto one = [&](auto& value, const fragment_data& fragment) {
             if (!here.has(fragment))
-                construct_value<Arg>(fragment.base(target.index), target.size, *from);
+                construct_value(value, fragment.base(target.index), target.size, *from);
             ++from;
         };
-        (one.template operator()<Args>(find_fragment<typename incoming<Args>::type>()), ...);
+        (one(values, find_fragment<typename incoming<Args>::type>()), ...);
     }
 
     template <class... Args>
-    void assign_present(const chunk_data& here, std::size_t row, const void* const* from) noexcept {
-        const auto one = [&]<class Arg>(const fragment_data& fragment) {
+    void assign_present(const chunk_data& here, std::size_t row, const void* const* from,
+                        incoming<Args>&... values) noexcept {
+        const auto one = [&](auto& value, const fragment_data& fragment) {
             if (std::byte* const base = fragment.base(here.index))
-                assign_value<Arg>(base, row, *from);
+                assign_value(value, base, row, *from);
             ++from;
         };
-        (one.template operator()<Args>(find_fragment<typename incoming<Args>::type>()), ...);
+        (one(values, find_fragment<typename incoming<Args>::type>()), ...);
     }
 
     template <class Arg>
-    static void construct_value(std::byte* base, std::size_t row, const void* from) noexcept {
+    static void construct_value(incoming<Arg>& value, std::byte* base, std::size_t row,
+                                const void* from) noexcept {
         using type = typename incoming<Arg>::type;
-        if constexpr (!is_tag<type>) incoming<Arg>::construct(value_at<type>(base, row), from);
+        if constexpr (!is_tag<type>) value.construct(value_at<type>(base, row), from);
     }
     template <class Arg>
-    static void assign_value(std::byte* base, std::size_t row, const void* from) noexcept {
+    static void assign_value(incoming<Arg>& value, std::byte* base, std::size_t row,
+                             const void* from) noexcept {
         using type = typename incoming<Arg>::type;
-        if constexpr (!is_tag<type>) incoming<Arg>::assign(value_at<type>(base, row), from);
+        if constexpr (!is_tag<type>) value.assign(value_at<type>(base, row), from);
     }
 
-    /// The row behind the last, whose values are there, becomes that of a new id.
-    id_type enter(chunk_data& into, id_type e) noexcept {
-        if (into.index != chunk_index{}) {
-            const std::size_t row = into.size++;
-            ids(into)[row] = e;
-            pool_.find(e.key())->place(into.index, row);
-        }
-        return e;
+    /// The row behind the last, whose values are there, becomes that of a new id. Room is there.
+    id_type enter(chunk_data& into) noexcept {
+        if (into.index == chunk_index{}) return pool_.create();
+        const std::size_t row = into.size++;
+        return ids(into)[row] =
+                   pool_.create([&](record_type& made) { made.place(into.index, row); });
     }
 
     [[nodiscard]] static id_type* ids(const chunk_data& chunk) noexcept {
@@ -427,11 +483,12 @@ private:
     slot_pool<Layout, record_type> pool_;
     chunk_graph graph_;
     fragment_table fragments_;
-    std::vector<chunk_data*> by_list_;  // by list_index; null: not looked for yet
-    unsigned busy_ = 0;                 // changes are refused
-    bool told_ = false;                 // `before_death` has something to do
+    raw_array<chunk_data*> by_list_;  // by list_index; null: not looked for yet
+    std::size_t lists_ = 0;           // entries of by_list_, the first for `no_list`
+    unsigned busy_ = 0;               // changes are refused
     bool provenance_;
-    std::uint64_t lowest_own_key_ = ~std::uint64_t{0};  // of the fragments' ids
+    std::uint64_t own_from_ = ~std::uint64_t{0};   // the lowest key of a fragment
+    std::uint64_t told_from_ = ~std::uint64_t{0};  // keys whose death `before_death` is told of
     name_table names_;
     deaths deaths_;
 };

@@ -23,8 +23,11 @@ store<Layout>::store(const world_options& options)
              .reuse = options.reuse,
              .first_version = number_.first_version()}),
       graph_(id_type_info<Layout>, chunk_limit),
-      told_(options.provenance),
-      provenance_(options.provenance) {}
+      provenance_(options.provenance) {
+    if (provenance_) told_from_ = 0;
+    by_list_.grow(8);
+    by_list_[lists_++] = nullptr;
+}
 
 template <class Layout>
 store<Layout>::~store() {
@@ -43,7 +46,7 @@ auto store<Layout>::id_of(const fragment_data& fragment) const noexcept -> id_ty
 
 template <class Layout>
 fragment_data* store<Layout>::find_fragment_of(id_type e) const noexcept {
-    if (e.key() < lowest_own_key_) return nullptr;
+    if (e.key() < own_from_) return nullptr;
     const auto value = e.value();
     return fragments_.find_id(&value, sizeof value);
 }
@@ -55,7 +58,8 @@ auto store<Layout>::make_own_id() -> id_type {
         const std::uint64_t version = slot == nullptr ? pool_.first_version() : slot->version();
         if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version) {
             const id_type made = pool_.create_at(id_type::assemble(key, version, pool_.world()));
-            lowest_own_key_ = smaller(lowest_own_key_, key);
+            own_from_ = smaller(own_from_, key);
+            told_from_ = smaller(told_from_, key);
             return made;
         }
         if (key == Layout::first_key)
@@ -85,15 +89,18 @@ template <class Layout>
 chunk_data& store<Layout>::find_list(std::size_t list, std::span<fragment_data*> set) {
     std::sort(set.begin(), set.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
-    if (list >= by_list_.size()) by_list_.resize(list + 1);
-    return *(by_list_[list] = &graph_.ensure(set));
+    chunk_data& found = graph_.ensure(set);
+    if (list == static_cast<std::size_t>(no_list)) return found;
+    if (list >= by_list_.capacity()) by_list_.grow(larger(list + 1, by_list_.capacity() * 2));
+    while (lists_ <= list) by_list_[lists_++] = nullptr;
+    return *(by_list_[list] = &found);
 }
 
 template <class Layout>
 void store<Layout>::destroy_fragment(fragment_data& fragment) {
     clear_fragment(fragment);
     // No chunk that has it can have rows again.
-    std::fill(by_list_.begin(), by_list_.end(), nullptr);
+    std::fill_n(by_list_.data(), lists_, nullptr);
     graph_.collect_garbage(&fragment);
     fragments_.remove(fragment);
 }
@@ -215,28 +222,30 @@ template <class Layout>
 void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
                              const edge& way) noexcept {
     chunk_data& to = *way.target;
-    const std::size_t new_row = to.size;
-    if (from.index != chunk_index{}) {
-        const std::size_t row = found.row();
-        const std::size_t last = from.size - 1;
-        const busy_scope nobody_else(*this);
-        const std::uint32_t* target = way.columns.data();
-        for (const column& one : from.columns) {
-            std::byte* const value = one.at(row);
-            if (*target != edge::dropped)
-                one.relocate(to.columns[*target].at(new_row), value);
-            else
-                one.destroy(value, 1);
-            if (row != last) one.relocate(value, one.at(last));
-            ++target;
-        }
-        ids(from)[row] = ids(from)[last];
-        from.size = last;
-        note_moved(from, row);
-    }
+    const std::size_t new_row = to.size++;
     ids(to)[new_row] = e;
-    to.size = new_row + 1;
+    const std::size_t row = found.row();
     found.place(to.index, new_row);
+    if (from.index == chunk_index{}) return;
+    const std::size_t last = --from.size;
+    id_type* const tenants = ids(from);
+    if (row != last) {
+        const id_type moved = tenants[row] = tenants[last];
+        pool_.find(moved.key())->place(from.index, row);
+    }
+    busy_ += from.runs_code;
+    const column* const targets = to.columns.data();
+    const std::uint32_t* target = way.columns.data();
+    for (const column& one : from.columns) {
+        std::byte* const value = one.at(row);
+        if (*target != edge::dropped)
+            one.relocate(targets[*target].at(new_row), value);
+        else
+            one.destroy(value, 1);
+        if (row != last) one.relocate(value, one.at(last));
+        ++target;
+    }
+    busy_ -= from.runs_code;
 }
 
 template <class Layout>
@@ -284,10 +293,8 @@ void store<Layout>::move_all(chunk_data& from, const edge& way) {
         const column& one = from.columns[i];
         if (way.columns[i] == edge::dropped)
             one.destroy(one.data, count);
-        else if (one.type->relocate != nullptr)
-            one.type->relocate(to.columns[way.columns[i]].at(first), one.data, count);
         else
-            std::memcpy(to.columns[way.columns[i]].at(first), one.data, count * one.type->size);
+            one.relocate(to.columns[way.columns[i]].at(first), one.data, count);
     }
     for (std::size_t i = 0; i < count; ++i)
         pool_.find(ids(from)[i].key())->place(to.index, to_nowhere ? 0 : first + i);
@@ -321,18 +328,6 @@ void store<Layout>::before_death(id_type e, const std::source_location& where) {
     if (provenance_) deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
     if (fragment_data* const fragment = find_fragment_of(e)) destroy_fragment(*fragment);
     names_.erase(e.value());
-}
-
-template <class Layout>
-bool store<Layout>::destroy(at_type who, const char* call) {
-    refuse_if_busy(call);
-    record_type* const found = find_own(who, call);
-    if (found == nullptr) return false;
-    if (told_ || who.id.key() >= lowest_own_key_) [[unlikely]]
-        before_death(who.id, who.where);
-    if (found->chunk() != chunk_index{}) leave_row(*found);
-    pool_.destroy(who.id);
-    return true;
 }
 
 template <class Layout>
@@ -382,7 +377,7 @@ std::size_t store<Layout>::recycle_tombstones() {
 template <class Layout>
 void store<Layout>::collect_garbage() {
     refuse_if_busy("collect_garbage");
-    by_list_.clear();
+    std::fill_n(by_list_.data(), lists_, nullptr);
     graph_.collect_garbage();
     pool_.trim();
 }
@@ -393,7 +388,7 @@ template <class Layout>
 void store<Layout>::name(at_type who, std::string_view name) {
     require(who, "name");
     names_.set(who.id.value(), name);
-    told_ = told_ || !names_.empty();
+    told_from_ = 0;
 }
 
 template <class Layout>

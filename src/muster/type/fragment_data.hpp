@@ -46,7 +46,8 @@ struct fragment_data {
 
     /// The column of that chunk, or null.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
-        return to_int(chunk) < limit ? bases[to_int(chunk)] : nullptr;
+        std::byte* const* const columns = bases.data();
+        return to_int(chunk) < limit ? columns[to_int(chunk)] : nullptr;
     }
 };
 

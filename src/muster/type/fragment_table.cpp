@@ -1,3 +1,4 @@
+#include <muster/base/integer.hpp>
 #include <muster/base/reserve.hpp>
 #include <muster/type/fragment_table.hpp>
 
@@ -6,13 +7,19 @@
 
 namespace muster::detail {
 
+fragment_table::fragment_table() {
+    by_type_.grow(8);
+    by_type_[types_++] = &no_fragment;
+}
+
 fragment_table::~fragment_table() {
     for (fragment_data* one : all_) delete one;
 }
 
 fragment_data& fragment_table::add(type_index type, const type_info& info) {
     const auto at = static_cast<std::size_t>(type);
-    if (at >= by_type_.size()) by_type_.resize(at + 1, &no_fragment);
+    if (at >= by_type_.capacity()) by_type_.grow(larger(at + 1, by_type_.capacity() * 2));
+    while (types_ <= at) by_type_[types_++] = &no_fragment;
     reserve_more(all_, 1);
     std::string name(info.name);
     auto* const made = new fragment_data;
@@ -25,7 +32,7 @@ fragment_data& fragment_table::add(type_index type, const type_info& info) {
 }
 
 void fragment_table::remove(const fragment_data& fragment) noexcept {
-    std::replace(by_type_.begin(), by_type_.end(), &fragment, &no_fragment);
+    std::replace(by_type_.data(), by_type_.data() + types_, &fragment, &no_fragment);
     std::erase(all_, &fragment);
     delete &fragment;
 }

@@ -11,15 +11,16 @@ namespace muster::detail {
 
 class MUSTER_API fragment_table {
 public:
-    fragment_table() = default;
+    fragment_table();
     fragment_table(const fragment_table&) = delete;
     fragment_table& operator=(const fragment_table&) = delete;
     ~fragment_table();
 
     /// `no_fragment` if the type was not met in this world, or has no number yet.
     [[nodiscard]] const fragment_data& find(type_index type) const noexcept {
+        // No branch: in a loop, all of this is done once.
         const auto at = static_cast<std::size_t>(type);
-        return at < by_type_.size() ? *by_type_[at] : no_fragment;
+        return *by_type_[at < types_ ? at : 0];
     }
 
     /// Makes a fragment for this type, which has none. `std::bad_alloc` changes nothing.
@@ -34,8 +35,9 @@ public:
     [[nodiscard]] const std::vector<fragment_data*>& all() const noexcept { return all_; }
 
 private:
-    std::vector<const fragment_data*> by_type_;  // by type_index; never null
-    std::vector<fragment_data*> all_;            // owned; by registration
+    raw_array<const fragment_data*> by_type_;  // by type_index; never null
+    std::size_t types_ = 0;                    // entries of by_type_, the first for `no_type`
+    std::vector<fragment_data*> all_;          // owned; by registration
     std::uint32_t last_ = 0;
 };
 

@@ -25,10 +25,16 @@ struct named_type {
     type_index number;
 };
 
+struct known_slot {
+    std::string
+        name;  // after a library was unloaded, another type's variable may be at its address
+    type_index number;
+};
+
 struct registry {
     std::mutex guard;
     std::uint32_t last = 0;
-    std::map<const void*, type_index> by_slot;
+    std::map<const void*, known_slot> by_slot;
     std::multimap<std::string, named_type> by_name;
 
     type_index number(const std::type_info* known) {
@@ -51,11 +57,13 @@ registry& types() {
 
 }  // namespace
 
-type_index number_type(const void* slot, const std::type_info* known) {
+type_index number_type(const void* slot, std::string_view name, const std::type_info* known) {
     registry& all = types();
     const std::lock_guard lock(all.guard);
-    if (const auto found = all.by_slot.find(slot); found != all.by_slot.end()) return found->second;
-    return all.by_slot.emplace(slot, all.number(known)).first->second;
+    const auto found = all.by_slot.find(slot);
+    if (found != all.by_slot.end() && found->second.name == name) return found->second.number;
+    known_slot made{std::string(name), all.number(known)};
+    return all.by_slot.insert_or_assign(slot, std::move(made)).first->second.number;
 }
 
 list_index number_list() noexcept {

@@ -1,13 +1,15 @@
 // type_index: a number for each C++ type, the same in all of a process.
 //
-// Each shared library may have a variable of its own for one and the same type. The first use in each
-// asks the library, which knows a type by the variable's address or, where the type has a name that
+// Each shared library may have a variable of its own for one and the same type. Each is filled when its
+// library is loaded, by asking Muster, which knows a type by the variable's address or, where the type has a name that
 // means the same everywhere, by that name. Two types of one name in anonymous namespaces stay two.
 #pragma once
 
 #include <muster/base/config.hpp>
+#include <muster/type/type_name.hpp>
 
 #include <cstdint>
+#include <string_view>
 #ifdef __cpp_rtti
 #include <typeinfo>
 #endif
@@ -25,55 +27,54 @@ enum class list_index : std::uint32_t {};
 inline constexpr type_index no_type{0};
 inline constexpr list_index no_list{0};
 
-/// The number of the type that `slot` stands for. `known` may be null: then by address alone. Any
-/// thread may call it.
-MUSTER_API type_index number_type(const void* slot, const std::type_info* known);
+/// The number of the type that `slot` stands for. `known` may be null: then by address and name
+/// alone. Any thread may call it; the same slot gives the same number.
+MUSTER_API type_index number_type(const void* slot, std::string_view name,
+                                  const std::type_info* known);
 /// A number that was never given before. Any thread may call it.
 MUSTER_API list_index number_list() noexcept;
 
+/// Filled before `main` starts, or when the library that has it is loaded: from then on it is only
+/// read, by any thread, and loops need not read it again. Before that it is 0.
 template <class T>
 struct type_slot {
-    static inline std::uint32_t value = 0;
+    static const type_index value;
 };
+
+template <class T>
+type_index number_slot() {
+#ifdef __cpp_rtti
+    return number_type(&type_slot<T>::value, type_name<T>(), &typeid(T));
+#else
+    return number_type(&type_slot<T>::value, type_name<T>(), nullptr);
+#endif
+}
+
+template <class T>
+const type_index type_slot<T>::value = number_slot<T>();
+
 template <class... Ts>
 struct list_slot {
-    static inline std::uint32_t value = 0;
+    static inline const list_index value = number_list();
 };
 
-// Not std::atomic: <atomic> would cost every user of Muster more than all of this room.
-
-/// The number of T, or `no_type` if nobody has asked `ensure_type_index` yet.
+/// The number of T; `no_type` only before `main`.
 template <class T>
 type_index find_type_index() noexcept {
-    return type_index{__atomic_load_n(&type_slot<T>::value, __ATOMIC_RELAXED)};
+    return type_slot<T>::value;
 }
 
 template <class T>
 type_index ensure_type_index() {
-    type_index found = find_type_index<T>();
-    if (found == no_type) [[unlikely]] {
-#ifdef __cpp_rtti
-        found = number_type(&type_slot<T>::value, &typeid(T));
-#else
-        found = number_type(&type_slot<T>::value, nullptr);
-#endif
-        __atomic_store_n(&type_slot<T>::value, static_cast<std::uint32_t>(found), __ATOMIC_RELAXED);
-    }
-    return found;
+    const type_index found = type_slot<T>::value;
+    return found != no_type ? found : number_slot<T>();
 }
 
 /// A number for this list of types in this order; shared libraries may number one list twice.
+/// `no_list` only before `main`.
 template <class... Ts>
-list_index ensure_list_index() noexcept {
-    std::uint32_t found = __atomic_load_n(&list_slot<Ts...>::value, __ATOMIC_RELAXED);
-    if (found == 0) [[unlikely]] {
-        const auto made = static_cast<std::uint32_t>(number_list());
-        // Who comes second takes the number of who came first.
-        if (__atomic_compare_exchange_n(&list_slot<Ts...>::value, &found, made, false,
-                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            found = made;
-    }
-    return list_index{found};
+list_index find_list_index() noexcept {
+    return list_slot<Ts...>::value;
 }
 
 }  // namespace muster::detail

@@ -44,7 +44,7 @@ public:
                       "muster: a builder copies its values: this type cannot be copied.");
         detail::incoming<T> arrived(value);
         detail::boxed_value made(detail::ensure_type_index<type>(), detail::type_info_of<type>);
-        detail::incoming<T>::construct(made.room, arrived.where());
+        arrived.construct(made.room, arrived.where());
         made.filled = true;
         put(std::move(made));
         return *this;
