@@ -94,11 +94,11 @@ public:
     slot_pool& operator=(const slot_pool&) = delete;
 
     id_type create() {
-        return create([](Slot&) {});
+        return create_settled([](Slot&) {});
     }
     /// `settle(slot)` may add to what the new id's slot holds.
     template <class Settle>
-    id_type create(Settle settle) {
+    id_type create_settled(Settle settle) {
         if (free_ != 0) return reissue(settle);
         if (fresh_ >= limit_) find_fresh();
         return issue_fresh(settle);
@@ -159,11 +159,11 @@ public:
     }
 
     bool destroy(id_type e) noexcept {
-        return destroy(e, [](Slot&) {});
+        return destroy_after(e, [](Slot&) {});
     }
     /// `before(slot)` is called when the id is known to be alive; if it throws, the id stays so.
     template <class Before>
-    bool destroy(id_type e, Before before) {
+    bool destroy_after(id_type e, Before before) {
         const key_type index = e.key() - first_;
         if (index >= covered_) [[unlikely]]
             return destroy_far(e, before);

@@ -299,7 +299,7 @@ public:
 
     bool destroy(at_type who) {
         refuse_if_busy("destroy");
-        const bool died = pool_.destroy(who.id, [&](record_type& found) {
+        const bool died = pool_.destroy_after(who.id, [&](record_type& found) {
             if (who.id.key() >= told_from_) [[unlikely]]
                 before_death(who.id, who.where);
             if (found.chunk() != chunk_index{}) leave_row(found);
@@ -450,7 +450,7 @@ private:
         if (into.index == chunk_index{}) return pool_.create();
         const std::size_t row = into.size++;
         return ids(into)[row] =
-                   pool_.create([&](record_type& made) { made.place(into.index, row); });
+                   pool_.create_settled([&](record_type& made) { made.place(into.index, row); });
     }
 
     [[nodiscard]] static id_type* ids(const chunk_data& chunk) noexcept {
