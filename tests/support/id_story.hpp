@@ -1,41 +1,17 @@
-// id_story: a run of operations on a pool and on its model side by side, told by bytes. The same bytes
-// tell the same story, whoever made them: a random generator, RapidCheck, or a fuzzer.
+// id_story: a run of operations on a pool and on its model side by side, told by bytes.
 #pragma once
 
 #include <muster/id/id_pool.hpp>
 
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "byte_source.hpp"
 #include "id_model.hpp"
 
 namespace muster::test {
-
-/// The pool and the model do not agree; what() tells how, and all operations that led there.
-struct difference : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-class byte_source {
-public:
-    explicit byte_source(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
-    bool done() const { return at_ >= bytes_.size(); }
-    std::uint8_t byte() { return done() ? std::uint8_t{0} : bytes_[at_++]; }
-    std::uint64_t word() {
-        std::uint64_t made = 0;
-        for (int i = 0; i < 8; ++i) made = made << 8 | byte();
-        return made;
-    }
-    /// From 0 up to, not including, `end`.
-    std::size_t below(std::size_t end) { return (std::size_t{byte()} << 8 | byte()) % end; }
-
-private:
-    std::span<const std::uint8_t> bytes_;
-    std::size_t at_ = 0;
-};
 
 template <class Layout>
 class id_story {

@@ -151,16 +151,17 @@ void chunk_graph::forget(chunk_data& one) noexcept {
 void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {
     for (chunk_data* one : order_) {
         one->edges.clear();
-        one->shrink();
+        if (fragment == nullptr) one->shrink();
     }
     const auto is_garbage = [&](const chunk_data* one) {
         return one->size == 0 && one != by_index_[0] &&
                (fragment == nullptr || one->has(*fragment));
     };
-    const auto garbage =
-        std::ranges::stable_partition(order_, [&](chunk_data* one) { return !is_garbage(one); });
-    for (chunk_data* one : garbage) forget(*one);
-    order_.erase(garbage.begin(), garbage.end());
+    std::erase_if(order_, [&](chunk_data* one) {
+        if (!is_garbage(one)) return false;
+        forget(*one);
+        return true;
+    });
     std::ranges::fill(places_, nullptr);
     for (chunk_data* one : order_) places_[find_place(one->fragments, one->hash)] = one;
 }

@@ -52,8 +52,8 @@ public:
     /// All chunks in the order of their making.
     [[nodiscard]] const std::vector<chunk_data*>& all() const noexcept { return order_; }
 
-    /// Frees the chunks without rows that have `fragment`, or all if it is null, and memory that no
-    /// row needs. Who has kept a chunk's address or an edge must forget it.
+    /// Frees the chunks without rows: those that have `fragment`; if it is null, all, and memory that
+    /// no row needs. Who has kept a chunk's address or an edge must forget it.
     void collect_garbage(const fragment_data* fragment = nullptr) noexcept;
 
 private:

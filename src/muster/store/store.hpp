@@ -223,6 +223,7 @@ public:
     id_type clone(at_type prototype, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
         refuse_if_busy("clone");
+        (void)require(prototype, "clone");
         chunk_data& given = ensure_chunk<typename incoming<Args>::type...>();
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
         construct(into, from, values...);
@@ -343,6 +344,15 @@ public:
             raise_busy(call);
     }
 
+    /// The record of an entity that a call needs alive.
+    record_type& require(at_type who, const char* call) {
+        record_type* const found = pool_.find(who.id.key());
+        if constexpr (checked)
+            if (found == nullptr || !found->is(who.id, pool_.world())) [[unlikely]]
+                raise_not_alive(who, call);
+        return *found;
+    }
+
     /// Why this entity is dead, or that it is of another world.
     [[noreturn]] MUSTER_COLD void raise_not_alive(at_type who, const char* call) const;
     /// Why a get on this entity, or on one that is not there, failed.
@@ -353,15 +363,6 @@ public:
 
 private:
     // ---- the halves of a change ----------------------------------------------------------------
-
-    /// The record of an entity that a call needs alive.
-    record_type& require(at_type who, const char* call) {
-        record_type* const found = pool_.find(who.id.key());
-        if constexpr (checked)
-            if (found == nullptr || !found->is(who.id, pool_.world())) [[unlikely]]
-                raise_not_alive(who, call);
-        return *found;
-    }
 
     /// Null if it is not alive; an id of another world is an error.
     record_type* find_own(at_type who, const char* call) {

@@ -88,6 +88,7 @@ public:
         return made;
     }
     void clone_into(std::span<id_type> out, at_type prototype) {
+        (void)store_->require(prototype, "clone");
         resolve();
         store_->clone_many(out, prototype, store_->graph().ensure(fragments_),
                            {fragments_, addresses_});

@@ -130,6 +130,7 @@ public:
     }
     template <class... Ts>
     void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
+        (void)store_.require(prototype, "clone");
         const many<Ts...> given(store_, values...);
         store_.clone_many(out, prototype, given.chunk, given);
     }
@@ -313,7 +314,10 @@ public:
     /// before are done.
     template <class T>
     std::size_t clear() {
-        return store_.clear_fragment(store_.template ensure_fragment<T>());
+        const detail::fragment_data& known = store_.template find_fragment<T>();
+        return &known == &detail::no_fragment
+                   ? 0
+                   : store_.clear_fragment(store_.template ensure_fragment<T>());
     }
 
     /// How many entities have T. O(chunks with T).

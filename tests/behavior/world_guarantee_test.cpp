@@ -1,0 +1,577 @@
+// Every allocation and every copy of every call fails once. The world must then be as it was, nothing
+// may leak, and the same call must still do what it does in a world where nothing ever failed.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <new>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/layouts.hpp"
+#include "support/trouble.hpp"
+#include "support/world_dump.hpp"
+
+// ---- allocations that fail: the linker leads these calls here (tests/CMakeLists.txt) -----------
+
+extern "C" {
+void* __real_malloc(std::size_t size);
+void* __wrap_malloc(std::size_t size) {
+    return muster::test::allocations.strikes() ? nullptr : __real_malloc(size);
+}
+void* __real_calloc(std::size_t count, std::size_t size);
+void* __wrap_calloc(std::size_t count, std::size_t size) {
+    return muster::test::allocations.strikes() ? nullptr : __real_calloc(count, size);
+}
+void* __real_realloc(void* old, std::size_t size);
+void* __wrap_realloc(void* old, std::size_t size) {
+    return muster::test::allocations.strikes() ? nullptr : __real_realloc(old, size);
+}
+void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
+void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+    return muster::test::allocations.strikes() ? nullptr : __real_aligned_alloc(alignment, size);
+}
+}
+
+// Not inline: g++ would take `free` for the wrong partner of what it sees as `new`.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    if (void* const made = std::malloc(size == 0 ? 1 : size)) return made;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    const auto step = static_cast<std::size_t>(alignment);
+    if (void* const made = std::aligned_alloc(step, (size + step - 1) / step * step)) return made;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* old) noexcept {
+    std::free(old);
+}
+[[gnu::noinline]] void operator delete(void* old, std::size_t) noexcept {
+    std::free(old);
+}
+[[gnu::noinline]] void operator delete(void* old, std::align_val_t) noexcept {
+    std::free(old);
+}
+[[gnu::noinline]] void operator delete(void* old, std::size_t, std::align_val_t) noexcept {
+    std::free(old);
+}
+
+namespace muster {
+namespace {
+
+using test::broken;
+using test::bulky;
+using test::counted;
+using test::fragile;
+using test::lone;
+using test::over_aligned;
+using test::sealed;
+using test::tagged;
+using test::text_of;
+
+/// Not used in a scene: the call that is tested meets it first.
+struct newcomer {
+    fragile inner;
+    explicit newcomer(int number = 0) : inner(number) {}
+};
+struct new_tag {};
+std::string text_of(const newcomer& one) {
+    return test::text_of(one.inner);
+}
+std::string text_of(const new_tag&) {
+    return "yes";
+}
+
+/// Too long for a string to keep without memory.
+std::string long_text(int number) {
+    return "a text that needs memory of its own, number " + std::to_string(number);
+}
+
+enum class keys { all_in_use, some_free };
+
+/// 64 entities, as many as fit without more records, in chunks of 8 rows, which are all full.
+template <class Layout>
+struct scene {
+    using world_type = basic_world<Layout>;
+    using id_type = basic_id<Layout>;
+    using eight = std::array<id_type, 8>;
+
+    world_type w;
+    eight pairs, triples, numbers, brittle, texts, bulks, rich;  // see the constructor
+    id_type single;
+    std::array<id_type, 7> bare;  // without components
+    std::vector<id_type> dead;    // of `bare`; their keys are free
+
+    // Arguments, made before anything can fail.
+    fragile breaks{100};
+    std::string text = long_text(101);
+    lone alone{102};
+    newcomer stranger{103};
+    typename world_type::builder_type recipe = w.builder();
+    // What a call has made or changed.
+    id_type who;
+    std::array<id_type, 5> made;
+
+    explicit scene(keys state) {
+        for (int i = 0; i < 8; ++i) {
+            const auto at = static_cast<std::size_t>(i);
+            pairs[at] = w.spawn(fragile(i), long_text(i));
+            triples[at] = w.spawn(fragile(10 + i), long_text(10 + i), counted(10 + i));
+            numbers[at] = w.spawn(counted(20 + i));
+            brittle[at] = w.spawn(fragile(30 + i));
+            texts[at] = w.spawn(long_text(40 + i));
+            bulks[at] = w.spawn(bulky(50 + i));
+            rich[at] = w.spawn(fragile(60 + i), counted(60 + i), long_text(60 + i), tagged{},
+                               over_aligned{60 + i}, bulky(60 + i), sealed(60 + i));
+        }
+        single = w.spawn(lone(70), counted(70), fragile(70));
+        for (id_type& e : bare) e = w.spawn();
+        w.name(pairs[0], "a name that is too long to be kept without memory");
+        w.name(pairs[1], "short");
+        w.name(bare[0], "short");
+        recipe.set(fragile(80)).set(long_text(80)).set(newcomer(80)).set(tagged{});
+        if (state == keys::some_free)
+            for (const std::size_t at : {4u, 6u, 5u}) {
+                dead.push_back(bare[at]);
+                w.destroy(bare[at]);
+            }
+    }
+
+    /// All that can be seen, and the arguments.
+    std::string look() {
+        const std::uint64_t base = pairs[0].version();
+        std::string seen = test::dump<Layout, fragile, std::string, counted, lone, over_aligned,
+                                      bulky, tagged, sealed, newcomer, new_tag>(w, base);
+        for (const id_type e : made) seen += e ? text_of(e, base) + " " : std::string("- ");
+        for (const id_type e : dead) seen += w.alive(e) ? "RISEN " : "dead ";
+        return detail::text(seen, text, " ", text_of(breaks), " ", text_of(stranger), " ",
+                            text_of(alone), " ", recipe.size());
+    }
+
+    /// What is seen, and the ids that come next.
+    std::string outcome() {
+        std::string seen = look() + "\nnext:";
+        for (int i = 0; i < 6; ++i) seen += " " + text_of(w.spawn(), pairs[0].version());
+        return seen;
+    }
+
+    /// "row 3: fragile 1, string 1"
+    std::string values(id_type e) {
+        std::string seen = detail::text("row ", w.locate(e).row, ":");
+        const auto add = [&]<class T>(const char* name, const T* value) {
+            if (value != nullptr) seen += detail::text(" ", name, " ", text_of(*value), ",");
+        };
+        add("fragile", w.template try_get<fragile>(e));
+        if (const std::string* const found = w.template try_get<std::string>(e))
+            seen += detail::text(" string ", found->substr(found->find_last_of(' ') + 1), ",");
+        add("counted", w.template try_get<counted>(e));
+        add("lone", w.template try_get<lone>(e));
+        add("aligned", w.template try_get<over_aligned>(e));
+        add("bulky", w.template try_get<bulky>(e));
+        add("tagged", w.template try_get<tagged>(e));
+        add("sealed", w.template try_get<sealed>(e));
+        add("newcomer", w.template try_get<newcomer>(e));
+        add("new_tag", w.template try_get<new_tag>(e));
+        seen.pop_back();
+        return seen;
+    }
+};
+
+struct tallies {
+    int fragiles = fragile::count.living;
+    int counteds = counted::count.living;
+    friend bool operator==(const tallies&, const tallies&) = default;
+};
+
+/// How often a call must fail at least, so that it is known that it was tested.
+struct at_least {
+    int allocations;
+    int copies;
+};
+
+template <class Layout>
+class world_guarantee : public testing::Test {
+protected:
+    /// `call(scene)` fails at each point where it can; at last, the entity it has put in `who` must
+    /// have these values.
+    template <class Call>
+    void must_hold(at_least wanted, const std::string& values, Call call) {
+        int no_memory = 0;
+        int no_copy = 0;
+        for (const keys state : {keys::all_in_use, keys::some_free}) {
+            SCOPED_TRACE(state == keys::all_in_use ? "all keys in use" : "some keys free");
+            fail_everywhere(test::allocations, no_memory, state, values, call);
+            fail_everywhere(test::copies, no_copy, state, values, call);
+        }
+        EXPECT_GE(no_memory, wanted.allocations) << values;
+        EXPECT_GE(no_copy, wanted.copies) << values;
+    }
+
+private:
+    template <class Call>
+    void fail_everywhere(test::countdown& which, int& failures, keys state,
+                         const std::string& values, Call call) {
+        const tallies outside;
+        std::string expected;
+        {
+            scene<Layout> unharmed(state);
+            call(unharmed);
+            EXPECT_EQ(unharmed.values(unharmed.who), values);
+            expected = unharmed.outcome();
+        }
+        bool struck = true;
+        for (int n = 0; struck; ++n) {
+            SCOPED_TRACE(detail::text("event ", static_cast<std::uint64_t>(n), " of ", values));
+            struck = fail_at(which, n, failures, state, expected, call);
+            ASSERT_EQ(tallies(), outside);  // the scene is gone, and all that was in it
+            ASSERT_EQ(fragile::count.misused + counted::count.misused, 0);
+        }
+    }
+
+    template <class Call>
+    bool fail_at(test::countdown& which, int n, int& failures, keys state,
+                 const std::string& expected, Call call) {
+        scene<Layout> s(state);
+        const std::string before = s.look();
+        const auto chunks = test::chunks_of(s.w);
+        const tallies living;
+        bool failed = false;
+        which.start(n);
+        try {
+            call(s);
+        } catch (const std::bad_alloc&) {
+            failed = true;
+        } catch (const broken&) {
+            failed = true;
+        }
+        which.stop();
+        if (failed) {
+            ++failures;
+            EXPECT_EQ(s.look(), before);
+            EXPECT_EQ(test::chunks_of(s.w), chunks);
+            EXPECT_EQ(tallies(), living);
+            call(s);
+        }
+        EXPECT_EQ(s.outcome(), expected);
+        return which.has_struck();
+    }
+};
+using presets = testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+TYPED_TEST_SUITE(world_guarantee, presets, test::layout_names);
+
+// ---- entities come -----------------------------------------------------------------------------
+
+TYPED_TEST(world_guarantee, a_spawn_that_fails_changes_nothing) {
+    this->must_hold({1, 0}, "row 0", [](auto& s) { s.who = s.w.spawn(); });
+    this->must_hold({5, 2}, "row 8: fragile 100, string 101",
+                    [](auto& s) { s.who = s.w.spawn(s.breaks, s.text); });
+    this->must_hold({4, 0}, "row 8: fragile 100, string 101",
+                    [](auto& s) { s.who = s.w.spawn(std::move(s.text), std::move(s.breaks)); });
+    this->must_hold({8, 2}, "row 0: lone 102, newcomer 103, new_tag yes",
+                    [](auto& s) { s.who = s.w.spawn(new_tag{}, s.stranger, std::move(s.alone)); });
+    this->must_hold(
+        {5, 2},
+        "row 8: fragile 100, string 101, counted 1, aligned 1, bulky 1, tagged yes, sealed 1",
+        [](auto& s) {
+            s.who = s.w.spawn(s.breaks, counted(1), s.text, tagged{}, over_aligned{1}, bulky(1),
+                              sealed(1));
+        });
+}
+
+TYPED_TEST(world_guarantee, an_exact_id_that_fails_is_still_to_be_had) {
+    const auto at = [](auto& s, std::uint64_t key) {
+        return basic_id<TypeParam>::pack(key, s.single.version() + 1, s.single.world());
+    };
+    for (const std::uint64_t key :
+         {std::uint64_t{70}, std::uint64_t{3000}, TypeParam::last_key / 2})
+        this->must_hold({5, 2}, "row 8: fragile 100, string 101",
+                        [&](auto& s) { s.who = s.w.spawn_at(at(s, key), s.breaks, s.text); });
+    // One that waits for reuse leaves the middle of the line.
+    this->must_hold({9, 2}, "row 0: newcomer 103", [&](auto& s) {
+        s.who = s.w.spawn_at(at(s, s.dead.empty() ? 65 : s.dead[1].key()), s.stranger);
+    });
+}
+
+TYPED_TEST(world_guarantee, many_that_fail_are_none) {
+    this->must_hold({3, 0}, "row 0", [](auto& s) { s.who = s.w.spawn_many(70)[69]; });
+    this->must_hold({6, 10}, "row 12: fragile 100, string 101", [](auto& s) {
+        std::ranges::copy(s.w.spawn_many(5, s.text, s.breaks), s.made.begin());
+        s.who = s.made[4];
+    });
+    this->must_hold({8, 6}, "row 2: counted 7, newcomer 103, new_tag yes", [](auto& s) {
+        s.w.spawn_into(std::span(s.made).first(3), s.stranger, counted(7), new_tag{});
+        s.who = s.made[2];
+    });
+    this->must_hold({6, 8}, "row 11: fragile 3, string 101", [](auto& s) {
+        const auto fill = [&](const auto& rows) {
+            std::ranges::copy(rows.entities(), s.made.begin());
+            int value = 0;
+            for (fragile& one : rows.template components<fragile>()) one.value = value++;
+        };
+        s.w.spawn_rows(4, fill, s.breaks, s.text);
+        s.who = s.made[3];
+    });
+}
+
+TYPED_TEST(world_guarantee, a_fill_that_throws_leaves_no_entity) {
+    scene<TypeParam> s(keys::all_in_use);
+    const std::string before = s.look();
+    const tallies living;
+    std::vector<basic_id<TypeParam>> shown;
+    const auto fill = [&](const auto& rows) {
+        shown.assign(rows.entities().begin(), rows.entities().end());
+        rows.template components<std::string>()[1] = long_text(1);
+        rows.template components<newcomer>()[0] = newcomer(5);
+        throw broken{};
+    };
+    EXPECT_THROW(s.w.spawn_rows(5, fill, s.text, s.stranger), broken);
+    EXPECT_EQ(s.look(), before);
+    EXPECT_EQ(tallies(), living);
+    ASSERT_EQ(shown.size(), 5u);
+    // They were seen: their keys come again in the same order, their versions do not.
+    for (const auto e : shown) {
+        EXPECT_FALSE(s.w.alive(e));
+        const auto next = s.w.spawn();
+        EXPECT_EQ(next.key(), e.key());
+        EXPECT_EQ(next.version(), e.version() + 1);
+    }
+}
+
+TYPED_TEST(world_guarantee, a_clone_that_fails_is_no_entity) {
+    this->must_hold({4, 2}, "row 8: fragile 3, string 3",
+                    [](auto& s) { s.who = s.w.clone(s.pairs[3]); });
+    this->must_hold(
+        {4, 2},
+        "row 8: fragile 63, string 63, counted 7, aligned 63, bulky 63, tagged yes, sealed 63",
+        [](auto& s) { s.who = s.w.clone(s.rich[3], counted(7)); });
+    this->must_hold({6, 4}, "row 0: fragile 100, string 3, counted 7, newcomer 103", [](auto& s) {
+        s.who = s.w.clone(s.pairs[3], s.breaks, s.stranger, counted(7));
+    });
+    // What cannot be copied is given; it stays the caller's until all is well.
+    this->must_hold({1, 2}, "row 1: fragile 70, counted 70, lone 102",
+                    [](auto& s) { s.who = s.w.clone(s.single, std::move(s.alone)); });
+    this->must_hold({8, 6}, "row 10: fragile 15, string 101, counted 15", [](auto& s) {
+        std::ranges::copy(s.w.clone_many(3, s.triples[5], s.text), s.made.begin());
+        s.who = s.made[2];
+    });
+}
+
+TYPED_TEST(world_guarantee, a_builder_that_fails_makes_nothing_and_can_be_used_again) {
+    const std::string values = "fragile 80, string 80, tagged yes, newcomer 80";
+    this->must_hold({8, 4}, "row 0: " + values, [](auto& s) { s.who = s.recipe.spawn(); });
+    this->must_hold({8, 12}, "row 2: " + values, [](auto& s) {
+        std::ranges::copy(s.recipe.spawn_many(3), s.made.begin());
+        s.who = s.made[2];
+    });
+    this->must_hold({8, 4}, "row 0: fragile 80, string 80, counted 12, tagged yes, newcomer 80",
+                    [](auto& s) { s.who = s.recipe.clone(s.triples[2]); });
+    this->must_hold({4, 6}, "row 0: fragile 100, string 80, tagged yes, newcomer 80",
+                    [](auto& s) { s.who = s.recipe.set(s.breaks).spawn(); });
+    // A value that cannot be kept: the recipe stays what it was.
+    this->must_hold({4, 0}, "row 1: fragile 1, string 1", [](auto& s) {
+        s.who = s.pairs[1];
+        s.recipe.set(over_aligned{5});
+    });
+}
+
+// ---- components come and go --------------------------------------------------------------------
+
+TYPED_TEST(world_guarantee, a_set_that_fails_gives_and_assigns_nothing) {
+    // new
+    this->must_hold({4, 2}, "row 8: fragile 100",
+                    [](auto& s) { s.w.set(s.who = s.bare[1], s.breaks); });
+    this->must_hold({4, 0}, "row 8: fragile 2, string 2, counted 7",
+                    [](auto& s) { s.w.set(s.who = s.pairs[2], counted(7)); });
+    this->must_hold({8, 2}, "row 0: fragile 2, string 2, newcomer 103, new_tag yes",
+                    [](auto& s) { s.w.set(s.who = s.pairs[2], new_tag{}, s.stranger); });
+    // assigned
+    this->must_hold({2, 0}, "row 2: fragile 2, string 101",
+                    [](auto& s) { s.w.set(s.who = s.pairs[2], s.text); });
+    this->must_hold({2, 2},
+                    "row 2: fragile 100, string 101, counted 62, aligned 62, bulky 62, tagged "
+                    "yes, sealed 9",
+                    [](auto& s) { s.w.set(s.who = s.rich[2], s.text, s.breaks, sealed(9)); });
+    // both
+    this->must_hold({6, 2}, "row 8: fragile 100, string 101, counted 7",
+                    [](auto& s) { s.w.set(s.who = s.pairs[2], s.text, counted(7), s.breaks); });
+    this->must_hold({6, 4}, "row 0: fragile 100, string 101, lone 102, newcomer 103", [](auto& s) {
+        s.w.set(s.who = s.pairs[2], s.stranger, std::move(s.text), s.breaks, std::move(s.alone));
+    });
+}
+
+TYPED_TEST(world_guarantee, an_emplace_or_add_that_fails_gives_nothing) {
+    this->must_hold({4, 2}, "row 8: fragile 5",
+                    [](auto& s) { s.w.template emplace<fragile>(s.who = s.bare[1], 5); });
+    this->must_hold({0, 2}, "row 1: fragile 5, string 1",
+                    [](auto& s) { s.w.template emplace<fragile>(s.who = s.pairs[1], 5); });
+    this->must_hold({6, 2}, "row 0: fragile 1, string 1, newcomer 6",
+                    [](auto& s) { s.w.template get_or_emplace<newcomer>(s.who = s.pairs[1], 6); });
+    this->must_hold({0, 0}, "row 1: fragile 1, string 1",
+                    [](auto& s) { s.w.template get_or_emplace<fragile>(s.who = s.pairs[1], 6); });
+    this->must_hold(
+        {8, 4}, "row 0: fragile 1, string 1, lone 0, tagged yes, newcomer 0",
+        [](auto& s) { s.w.template add<newcomer, fragile, tagged, lone>(s.who = s.pairs[1]); });
+}
+
+TYPED_TEST(world_guarantee, a_remove_that_fails_takes_nothing) {
+    this->must_hold({2, 0}, "row 8: fragile 11, string 11",
+                    [](auto& s) { s.w.template remove<counted>(s.who = s.triples[1]); });
+    this->must_hold({4, 0}, "row 8: counted 11", [](auto& s) {
+        s.w.template remove<fragile, tagged, std::string>(s.who = s.triples[1]);
+    });
+    this->must_hold({2, 0}, "row 0",
+                    [](auto& s) { s.w.template remove<std::string, fragile>(s.who = s.pairs[1]); });
+    this->must_hold({4, 0},
+                    "row 0: fragile 67, string 67, counted 67, aligned 67, tagged yes, sealed 67",
+                    [](auto& s) { s.w.template remove<newcomer, bulky>(s.who = s.rich[7]); });
+}
+
+TYPED_TEST(world_guarantee, clearing_a_type_that_is_in_one_chunk_is_all_or_nothing) {
+    this->must_hold({2, 0},
+                    "row 4: fragile 64, string 64, counted 64, aligned 64, bulky 64, tagged yes",
+                    [](auto& s) {
+                        s.who = s.rich[4];
+                        s.w.template clear<sealed>();
+                    });
+}
+
+TYPED_TEST(world_guarantee, clearing_a_type_everywhere_stops_between_chunks) {
+    int failures = 0;
+    for (int n = 0; n == 0 || test::allocations.has_struck(); ++n) {
+        scene<TypeParam> s(keys::some_free);
+        scene<TypeParam> twin(keys::some_free);
+        test::allocations.start(n);
+        try {
+            s.w.template clear<counted>();
+        } catch (const std::bad_alloc&) {
+            ++failures;
+        }
+        test::allocations.stop();
+        // A chunk is done or not; the twin does the same one by one.
+        std::size_t left = s.w.template has<counted>(s.single) ? 1 : 0;
+        for (const auto chunk :
+             {&scene<TypeParam>::triples, &scene<TypeParam>::numbers, &scene<TypeParam>::rich}) {
+            const bool is_done = !s.w.template has<counted>((s.*chunk)[0]);
+            left += is_done ? 0 : 8;
+            for (std::size_t i = 0; i < 8; ++i)
+                if (is_done) twin.w.template remove<counted>((twin.*chunk)[i]);
+            for (std::size_t i = 0; i < 8; ++i) {
+                const auto without_row = [](const std::string& text) {
+                    return text.substr(text.find(':') + 1);
+                };
+                ASSERT_EQ(without_row(s.values((s.*chunk)[i])),
+                          without_row(twin.values((twin.*chunk)[i])));
+            }
+        }
+        ASSERT_EQ(s.w.template count<counted>(), left);
+        ASSERT_EQ(s.w.template clear<counted>(), left);
+    }
+    EXPECT_GE(failures, 3);
+}
+
+// ---- arguments that lie in the world -----------------------------------------------------------
+
+TYPED_TEST(world_guarantee, an_argument_in_a_column_that_grows_survives_a_failure) {
+    this->must_hold({4, 0}, "row 8: string 47", [](auto& s) {
+        s.w.set(s.who = s.bare[1], s.w.template get<std::string>(s.texts[7]));
+    });
+    this->must_hold({2, 0}, "row 8: string 47", [](auto& s) {
+        s.w.set(s.who = s.bare[1], std::move(s.w.template get<std::string>(s.texts[7])));
+    });
+    this->must_hold({2, 0}, "row 8: bulky 57", [](auto& s) {
+        s.w.set(s.who = s.bare[1], s.w.template get<bulky>(s.bulks[7]));
+    });
+    this->must_hold({2, 2}, "row 8: fragile 37",
+                    [](auto& s) { s.who = s.w.spawn(s.w.template get<fragile>(s.brittle[7])); });
+    this->must_hold({2, 0}, "row 8: fragile 7, string 7", [](auto& s) {
+        auto [breaks, text] = s.w.template get<fragile, std::string>(s.pairs[7]);
+        s.who = s.w.spawn(std::move(text), std::move(breaks));
+    });
+    this->must_hold({6, 0}, "row 10: string 47", [](auto& s) {
+        s.who = s.w.spawn_many(3, s.w.template get<std::string>(s.texts[7]))[2];
+    });
+    this->must_hold({4, 0}, "row 8: bulky 57", [](auto& s) {
+        s.who = s.w.clone(s.bulks[0], s.w.template get<bulky>(s.bulks[7]));
+    });
+    this->must_hold({4, 0}, "row 9: bulky 57", [](auto& s) {
+        s.who = s.w.clone_many(2, s.bulks[0], s.w.template get<bulky>(s.bulks[7]))[1];
+    });
+}
+
+TYPED_TEST(world_guarantee, an_argument_of_the_same_chunk_is_assigned_or_still_there) {
+    this->must_hold({2, 0}, "row 1: fragile 1, string 2", [](auto& s) {
+        s.w.set(s.who = s.pairs[1], s.w.template get<std::string>(s.pairs[2]));
+    });
+    this->must_hold({0, 0}, "row 1: fragile 1, string 2", [](auto& s) {
+        s.w.set(s.who = s.pairs[1], std::move(s.w.template get<std::string>(s.pairs[2])));
+    });
+    this->must_hold({4, 2}, "row 8: fragile 2, string 2, counted 7", [](auto& s) {
+        auto [breaks, text] = s.w.template get<fragile, std::string>(s.pairs[2]);
+        s.w.set(s.who = s.pairs[1], breaks, std::move(text), counted(7));
+    });
+}
+
+// ---- names, destruction, worlds ----------------------------------------------------------------
+
+TYPED_TEST(world_guarantee, a_name_that_cannot_be_kept_leaves_the_old_one) {
+    const std::string other = "another name that is too long to be kept without memory";
+    for (const std::size_t at : {0u, 1u, 2u})
+        this->must_hold({2, 0}, detail::text("row ", at, ": fragile ", at, ", string ", at),
+                        [&](auto& s) { s.w.name(s.who = s.pairs[at], other); });
+    this->must_hold({1, 0}, "row 0: string 40",
+                    [](auto& s) { s.w.name(s.who = s.texts[0], "short"); });
+    scene<TypeParam> s(keys::all_in_use);
+    s.w.name(s.pairs[1], other);
+    EXPECT_EQ(s.w.lookup(other), s.pairs[1]);
+    EXPECT_EQ(s.w.lookup("short"), s.bare[0]);
+}
+
+TYPED_TEST(world_guarantee, an_entity_whose_death_cannot_be_noted_lives_on) {
+    int failures = 0;
+    for (int n = 0; n == 0 || test::allocations.has_struck(); ++n) {
+        basic_world<TypeParam> w({.provenance = true});
+        const auto e = w.spawn(long_text(1), counted(1));
+        w.name(e, long_text(2));
+        const std::string before = test::dump<TypeParam, std::string, counted>(w);
+        test::allocations.start(n);
+        try {
+            w.destroy(e);
+        } catch (const std::bad_alloc&) {
+            ++failures;
+            EXPECT_TRUE(w.alive(e));
+        }
+        test::allocations.stop();
+        if (w.alive(e)) {
+            EXPECT_EQ((test::dump<TypeParam, std::string, counted>(w)), before);
+            EXPECT_TRUE(w.destroy(e));
+        }
+        EXPECT_EQ(counted::count.living, 0);
+        EXPECT_EQ(w.spawn().version(), e.version() + 1);
+    }
+    EXPECT_GE(failures, 2);
+}
+
+TYPED_TEST(world_guarantee, a_world_that_cannot_be_made_gives_its_number_back) {
+    const std::uint64_t number = basic_world<TypeParam>().number();
+    int failures = 0;
+    for (int n = 0; n == 0 || test::allocations.has_struck(); ++n) {
+        test::allocations.start(n);
+        try {
+            const basic_world<TypeParam> w({.number = number});
+            test::allocations.stop();
+            EXPECT_EQ(w.number(), number);
+        } catch (const std::bad_alloc&) {
+            ++failures;
+        }
+        test::allocations.stop();
+    }
+    EXPECT_GE(failures, 3);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,222 @@
+#include <muster/storage/chunk_data.hpp>
+#include <muster/storage/chunk_graph.hpp>
+#include <muster/type/fragment_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "support/errors.hpp"
+
+namespace muster::detail {
+namespace {
+
+using test::code_of;
+using test::sentence_of;
+
+constexpr std::size_t plenty = 1'000'000;
+struct tag {};
+struct alignas(128) over_aligned {
+    std::uint64_t value;
+};
+
+/// The chunk <tag, number, name, over_aligned>. The graph makes it, since it tells the fragments.
+class chunk_data_with_rows : public testing::Test {
+protected:
+    fragment_table fragments;
+    fragment_data* set[4] = {&fragments.add(type_index{1}, type_info_of<tag>),
+                             &fragments.add(type_index{2}, type_info_of<std::uint64_t>),
+                             &fragments.add(type_index{3}, type_info_of<std::string>),
+                             &fragments.add(type_index{4}, type_info_of<over_aligned>)};
+    chunk_graph graph{type_info_of<std::uint64_t>, 100};
+    chunk_data& chunk = graph.ensure(set);
+
+    std::uint64_t& id(std::size_t row) {
+        return *reinterpret_cast<std::uint64_t*>(chunk.ids.at(row));
+    }
+    std::uint64_t& number(std::size_t row) {
+        return *reinterpret_cast<std::uint64_t*>(chunk.columns[0].at(row));
+    }
+    std::string& name(std::size_t row) {
+        return *reinterpret_cast<std::string*>(chunk.columns[1].at(row));
+    }
+    over_aligned& wide(std::size_t row) {
+        return *reinterpret_cast<over_aligned*>(chunk.columns[2].at(row));
+    }
+
+    void push(std::uint64_t i, watched arguments = {}) {
+        chunk.make_room(1, plenty, arguments);
+        const std::size_t row = chunk.size++;
+        ::new (&id(row)) std::uint64_t(i + 1000);
+        ::new (&number(row)) std::uint64_t(i);
+        ::new (&name(row)) std::string(std::to_string(i) + " is the name of a row, and a long one");
+        ::new (&wide(row)) over_aligned{i * 2};
+    }
+    void expect_row(std::size_t row, std::uint64_t i) {
+        EXPECT_EQ(id(row), i + 1000);
+        EXPECT_EQ(number(row), i);
+        EXPECT_EQ(name(row), std::to_string(i) + " is the name of a row, and a long one");
+        EXPECT_EQ(wide(row).value, i * 2);
+    }
+    static bool is_aligned(const column& one, std::size_t alignment) {
+        return reinterpret_cast<std::uintptr_t>(one.data) % alignment == 0;
+    }
+};
+
+TEST_F(chunk_data_with_rows, a_fragment_with_values_has_a_column_and_a_tag_has_none) {
+    ASSERT_EQ(chunk.columns.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(chunk.columns[i].fragment, set[i + 1]);
+    for (const fragment_data* one : set) EXPECT_TRUE(chunk.has(*one));
+    EXPECT_FALSE(graph.nowhere().has(*set[0]));
+    EXPECT_FALSE(chunk.has(no_fragment));
+    EXPECT_TRUE(chunk.runs_code);
+    EXPECT_FALSE(graph.ensure(std::span(set, 2)).runs_code);
+}
+
+TEST_F(chunk_data_with_rows, rows_stay_and_columns_are_aligned_while_it_grows) {
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        push(i);
+        ASSERT_GE(chunk.capacity, chunk.size);
+        ASSERT_TRUE(is_aligned(chunk.ids, 64));
+        ASSERT_TRUE(is_aligned(chunk.columns[0], 64));
+        ASSERT_TRUE(is_aligned(chunk.columns[1], 64));
+        ASSERT_TRUE(is_aligned(chunk.columns[2], 128));
+        for (const column& one : chunk.columns)
+            ASSERT_EQ(one.fragment->base(chunk.index), one.data);
+    }
+    for (std::size_t row = 0; row < 300; ++row) expect_row(row, row);
+}
+
+TEST_F(chunk_data_with_rows, watched_addresses_in_any_column_follow_its_growth) {
+    push(0);
+    push(1);
+    const std::string elsewhere;
+    while (chunk.size < 2000) {
+        const void* watching[] = {&name(1), &number(0), &elsewhere, &id(1), &wide(1)};
+        push(chunk.size, watching);
+        ASSERT_EQ(watching[0], &name(1));
+        ASSERT_EQ(watching[1], &number(0));
+        ASSERT_EQ(watching[2], &elsewhere);
+        ASSERT_EQ(watching[3], &id(1));
+        ASSERT_EQ(watching[4], &wide(1));
+    }
+}
+
+TEST_F(chunk_data_with_rows, more_rows_than_the_limit_are_refused_and_change_nothing) {
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        chunk.make_room(1, 10, {});
+        push(i);
+    }
+    EXPECT_EQ(chunk.capacity, 10u);  // it does not take more than the limit allows
+    const std::byte* const before = chunk.columns[0].data;
+    for (const std::size_t more : {std::size_t{1}, std::size_t{11}, SIZE_MAX, SIZE_MAX - 9}) {
+        EXPECT_EQ(code_of([&] { chunk.make_room(more, 10, {}); }), errc::limit);
+        EXPECT_EQ(chunk.size, 10u);
+        EXPECT_EQ(chunk.capacity, 10u);
+        EXPECT_EQ(chunk.columns[0].data, before);
+    }
+    EXPECT_EQ(sentence_of([&] { chunk.make_room(3, 10, {}); }),
+              "a chunk cannot have more than 10 rows: it has 10, and 3 more are wanted");
+    for (std::size_t row = 0; row < 10; ++row) expect_row(row, row);
+    chunk.make_room(0, 10, {});
+}
+
+TEST_F(chunk_data_with_rows, more_rows_than_there_is_memory_for_are_bad_alloc_and_no_row_is_lost) {
+    for (std::uint64_t i = 0; i < 8; ++i) push(i);
+    const std::size_t capacity = chunk.capacity;
+    const void* watching[] = {&name(5)};
+    EXPECT_THROW(chunk.make_room(SIZE_MAX / 8, SIZE_MAX, watching), std::bad_alloc);
+    EXPECT_EQ(watching[0], &name(5));
+    EXPECT_EQ(chunk.size, 8u);
+    EXPECT_EQ(chunk.capacity, capacity);
+    for (std::size_t row = 0; row < 8; ++row) expect_row(row, row);
+    push(8);
+    expect_row(8, 8);
+}
+
+TEST_F(chunk_data_with_rows, room_that_was_asked_for_is_there_without_another_growth) {
+    chunk.make_room(500, plenty, {});
+    const std::byte* const before = chunk.columns[1].data;
+    for (std::uint64_t i = 0; i < 500; ++i) push(i);
+    EXPECT_EQ(chunk.columns[1].data, before);
+}
+
+TEST_F(chunk_data_with_rows, the_last_row_takes_the_place_of_one_that_is_destroyed) {
+    for (std::uint64_t i = 0; i < 5; ++i) push(i);
+    chunk.close_gap(1, chunk_data::values::destroy);
+    ASSERT_EQ(chunk.size, 4u);
+    expect_row(0, 0);
+    expect_row(1, 4);
+    expect_row(2, 2);
+    expect_row(3, 3);
+    chunk.close_gap(3, chunk_data::values::destroy);  // the last one: nothing moves
+    ASSERT_EQ(chunk.size, 3u);
+    expect_row(1, 4);
+    expect_row(2, 2);
+}
+
+TEST_F(chunk_data_with_rows, values_that_went_elsewhere_are_not_destroyed_with_their_row) {
+    for (std::uint64_t i = 0; i < 3; ++i) push(i);
+    const std::string taken = std::move(name(0));
+    std::destroy_at(&name(0));  // closing the gap must not do it again
+    chunk.close_gap(0, chunk_data::values::gone);
+    ASSERT_EQ(chunk.size, 2u);
+    expect_row(0, 2);
+    expect_row(1, 1);
+    EXPECT_EQ(taken.substr(0, 2), "0 ");
+}
+
+TEST_F(chunk_data_with_rows, memory_without_rows_is_given_back) {
+    for (std::uint64_t i = 0; i < 100; ++i) push(i);
+    for (std::size_t row = 100; row-- > 5;) chunk.close_gap(row, chunk_data::values::destroy);
+    chunk.shrink();
+    EXPECT_EQ(chunk.capacity, 5u);
+    for (std::size_t row = 0; row < 5; ++row) expect_row(row, row);
+    for (const column& one : chunk.columns) EXPECT_EQ(one.fragment->base(chunk.index), one.data);
+    for (std::size_t row = 5; row-- > 0;) chunk.close_gap(row, chunk_data::values::destroy);
+    chunk.shrink();
+    EXPECT_EQ(chunk.capacity, 0u);
+    EXPECT_EQ(chunk.ids.block, nullptr);
+    for (const fragment_data* one : set) EXPECT_EQ(one->base(chunk.index), no_values);
+    push(7);
+    expect_row(0, 7);
+}
+
+TEST_F(chunk_data_with_rows, destroying_values_ends_exactly_those_rows) {
+    struct counted {
+        int* alive;
+        explicit counted(int* count) : alive(count) { ++*alive; }
+        counted(counted&& other) noexcept : alive(other.alive) { ++*alive; }
+        ~counted() { --*alive; }
+    };
+    fragment_data* one[] = {&fragments.add(type_index{5}, type_info_of<counted>)};
+    chunk_data& tested = graph.ensure(one);
+    tested.make_room(10, plenty, {});
+    int alive = 0;
+    for (; tested.size < 10; ++tested.size)
+        ::new (tested.columns[0].at(tested.size)) counted(&alive);
+    tested.destroy_values(7, 3);
+    EXPECT_EQ(alive, 7);
+    tested.size = 7;
+    tested.make_room(100, plenty, {});
+    EXPECT_EQ(alive, 7);
+    tested.close_gap(2, chunk_data::values::destroy);
+    EXPECT_EQ(alive, 6);
+    tested.destroy_values(0, tested.size);
+    EXPECT_EQ(alive, 0);
+    tested.size = 0;
+}
+
+TEST_F(chunk_data_with_rows, is_spelt_by_the_names_of_its_fragments) {
+    EXPECT_EQ(to_text(graph.nowhere()), "<>");
+    fragment_data* named[] = {set[1], set[2]};
+    set[1]->name = "number";
+    EXPECT_EQ(to_text(graph.ensure(named)), "<number, std::string>");
+}
+
+}  // namespace
+}  // namespace muster::detail

@@ -1,0 +1,18 @@
+// world_stories: the stories of world_story.hpp, compiled once for all programs that tell them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "byte_source.hpp"
+#include "world_layouts.hpp"
+
+namespace muster::test {
+
+/// Runs a story, and once more with all operations told if it ends in a `difference`. How many steps.
+/// Defined for the presets and for `scarce`.
+template <class Layout>
+std::size_t run_world_story(std::span<const std::uint8_t> bytes);
+
+}  // namespace muster::test

@@ -1,0 +1,147 @@
+#include <muster/type/name_table.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace muster::detail {
+namespace {
+
+using ids = std::vector<std::uint64_t>;
+
+TEST(name_table, starts_empty_and_says_so) {
+    name_table table;
+    EXPECT_TRUE(table.empty());
+    EXPECT_EQ(table.find(1), "");
+    EXPECT_TRUE(table.lookup("goblin").empty());
+    table.erase(1);
+    table.clear();
+    EXPECT_TRUE(table.empty());
+}
+
+TEST(name_table, finds_the_name_by_id_and_the_id_by_name) {
+    name_table table;
+    table.set(7, "goblin");
+    EXPECT_FALSE(table.empty());
+    EXPECT_EQ(table.find(7), "goblin");
+    EXPECT_EQ(table.lookup("goblin"), ids{7});
+    EXPECT_EQ(table.find(8), "");
+    EXPECT_TRUE(table.lookup("Goblin").empty());
+    EXPECT_TRUE(table.lookup("gob").empty());
+}
+
+TEST(name_table, ids_with_one_name_stand_in_the_order_they_got_it) {
+    name_table table;
+    for (const std::uint64_t id : {5u, 1u, 9u, 3u}) table.set(id, "goblin");
+    EXPECT_EQ(table.lookup("goblin"), (ids{5, 1, 9, 3}));
+    table.erase(1);
+    EXPECT_EQ(table.lookup("goblin"), (ids{5, 9, 3}));
+    table.set(1, "goblin");
+    EXPECT_EQ(table.lookup("goblin"), (ids{5, 9, 3, 1}));
+}
+
+TEST(name_table, the_name_it_has_already_keeps_its_place) {
+    name_table table;
+    for (const std::uint64_t id : {1u, 2u}) table.set(id, "goblin");
+    table.set(1, "goblin");
+    EXPECT_EQ(table.lookup("goblin"), (ids{1, 2}));
+}
+
+TEST(name_table, a_new_name_takes_the_place_of_the_old_one) {
+    name_table table;
+    table.set(1, "goblin");
+    table.set(2, "goblin");
+    table.set(1, "orc");
+    EXPECT_EQ(table.find(1), "orc");
+    EXPECT_EQ(table.lookup("orc"), ids{1});
+    EXPECT_EQ(table.lookup("goblin"), ids{2});
+    table.set(2, "orc");
+    EXPECT_EQ(table.lookup("orc"), (ids{1, 2}));
+    EXPECT_TRUE(table.lookup("goblin").empty());
+}
+
+TEST(name_table, an_empty_name_takes_the_name_away) {
+    name_table table;
+    table.set(1, "goblin");
+    table.set(1, "");
+    EXPECT_EQ(table.find(1), "");
+    EXPECT_TRUE(table.lookup("goblin").empty());
+    EXPECT_TRUE(table.lookup("").empty());
+    EXPECT_TRUE(table.empty());
+    table.set(2, "");
+    EXPECT_TRUE(table.empty());
+}
+
+TEST(name_table, what_is_erased_leaves_the_others) {
+    name_table table;
+    table.set(1, "goblin");
+    table.set(2, "orc");
+    table.erase(1);
+    table.erase(1);
+    table.erase(99);
+    EXPECT_EQ(table.find(1), "");
+    EXPECT_TRUE(table.lookup("goblin").empty());
+    EXPECT_EQ(table.find(2), "orc");
+    EXPECT_FALSE(table.empty());
+}
+
+TEST(name_table, can_be_used_again_after_it_was_cleared) {
+    name_table table;
+    for (std::uint64_t id = 0; id < 100; ++id) table.set(id, "goblin");
+    table.clear();
+    EXPECT_TRUE(table.empty());
+    EXPECT_EQ(table.find(5), "");
+    EXPECT_TRUE(table.lookup("goblin").empty());
+    table.set(5, "goblin");
+    EXPECT_EQ(table.lookup("goblin"), ids{5});
+}
+
+TEST(name_table, a_name_may_be_given_from_the_table_itself) {
+    name_table table;
+    table.set(1, "a name that is too long to be kept inside a string");
+    table.set(2, table.find(1));
+    EXPECT_EQ(table.lookup(table.find(1)), (ids{1, 2}));
+    table.erase(2);
+    table.set(1, table.find(1).substr(2));  // its own end: the old name goes meanwhile
+    EXPECT_EQ(table.find(1), "name that is too long to be kept inside a string");
+    EXPECT_EQ(table.lookup(table.find(1)), ids{1});
+}
+
+TEST(name_table, keeps_every_byte_of_a_name) {
+    name_table table;
+    const std::string name("nul \0 and \xC3\xA4", 12);
+    table.set(1, name);
+    EXPECT_EQ(table.find(1), name);
+    EXPECT_EQ(table.lookup(name), ids{1});
+    EXPECT_TRUE(table.lookup("nul ").empty());
+}
+
+TEST(name_table, agrees_with_a_plain_map_over_random_changes) {
+    name_table table;
+    std::map<std::uint64_t, std::string> names;
+    std::map<std::string, ids> order;
+    std::mt19937_64 dice(11);
+    for (int i = 0; i < 5'000; ++i) {
+        const std::uint64_t id = dice() % 40;
+        const std::uint64_t which = dice() % 8;
+        const std::string name = which == 0 ? "" : "name " + std::to_string(which);
+        if (names[id] != name) {
+            std::erase(order[names[id]], id);
+            if (!name.empty()) order[name].push_back(id);
+            names[id] = name;
+        }
+        table.set(id, name);
+        ASSERT_EQ(table.find(id), name);
+        for (const auto& [one, has] : order) ASSERT_EQ(table.lookup(one), has) << "step " << i;
+    }
+    EXPECT_EQ(table.empty(),
+              std::ranges::all_of(names, [](const auto& one) { return one.second.empty(); }));
+}
+
+}  // namespace
+}  // namespace muster::detail
