@@ -6,6 +6,7 @@
 #include <csetjmp>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace muster {
 namespace {
@@ -62,6 +63,27 @@ TEST(no_exceptions, a_handler_may_leave_and_the_program_goes_on) {
 
 TEST(no_exceptions_death_test, out_of_memory_uses_the_handler_too) {
     EXPECT_DEATH(detail::raise_out_of_memory(), "out_of_memory");
+}
+
+TEST(no_exceptions_death_test, the_world_calls_the_handler) {
+    world w{world_options{.number = 80, .provenance = true}};
+    const entity e = w.spawn(1, std::string("x"));
+    w.destroy(e);
+    EXPECT_DEATH((void)w.get<int>(e),
+                 "entity E:80-0\\[0\\] is dead: destroyed at no_exceptions_test.cpp:[0-9]+");
+    EXPECT_DEATH(w.set(e, 2), "dead_entity");
+    EXPECT_DEATH((void)w.get<int>(w.spawn()), "missing_component");
+    EXPECT_DEATH(w.spawn_at(entity{}), "id_out_of_range");
+}
+
+TEST(no_exceptions, the_world_works_as_ever) {
+    world w;
+    const entity e = w.spawn(1, std::string("x"));
+    w.set(e, 2, 'c');
+    w.remove<int>(e);
+    EXPECT_EQ(w.get<std::string>(w.clone(e)), "x");
+    EXPECT_EQ(w.spawn_many(10, std::string("y")).size(), 10u);
+    EXPECT_EQ(w.count<std::string>(), 12u);
 }
 
 TEST(no_exceptions, everything_else_works_as_ever) {
