@@ -41,14 +41,12 @@ void chunk_data::shrink() noexcept {
     }
 }
 
-void chunk_data::close_gap(std::size_t row, values old) noexcept {
-    const std::size_t last = --size;
+void chunk_data::destroy_values_at(std::size_t row, std::size_t last) const noexcept {
     for (const column& one : columns) {
         std::byte* const gap = one.at(row);
-        if (old == values::destroy) one.destroy(gap, 1);
-        if (row != last) one.relocate(gap, one.at(last));
+        one.destroy(gap, 1);
+        if (row != last) one.relocate(gap, one.at(last), 1);
     }
-    if (row != last) ids.relocate(ids.at(row), ids.at(last));
 }
 
 void chunk_data::destroy_values(std::size_t first, std::size_t count) const noexcept {

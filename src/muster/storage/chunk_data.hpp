@@ -53,14 +53,19 @@ struct MUSTER_API chunk_data {
     /// Gives back memory that no row needs, where there is memory to do so.
     void shrink() noexcept;
 
-    /// The last row takes the place of `row`, whose values are gone already or are destroyed now.
-    enum class values { gone, destroy };
-    void close_gap(std::size_t row, values old) noexcept;
+    /// Destroys the values of `row`; the last row takes its place.
+    void destroy_row(std::size_t row) noexcept {
+        const std::size_t last = --size;
+        ids.take_bytes(row, last, nullptr, 0);
+        if (runs_code) return destroy_values_at(row, last);
+        for (const column& one : columns) one.take_bytes(row, last, nullptr, 0);
+    }
 
     /// Destroys the values of `count` rows from `first` on; they are rows no more.
     void destroy_values(std::size_t first, std::size_t count) const noexcept;
 
 private:
+    void destroy_values_at(std::size_t row, std::size_t last) const noexcept;
     void grow(std::size_t more, std::size_t limit, watched arguments);
     void resize(std::size_t wanted, watched arguments);
 };

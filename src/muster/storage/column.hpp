@@ -42,14 +42,28 @@ struct alignas(64) column {
     [[nodiscard]] bool resize(std::size_t used, std::size_t capacity, watched arguments) noexcept;
     void free() noexcept;
 
-    /// `to` takes over the value at `from`, which ends.
-    void relocate(std::byte* to, std::byte* from) const noexcept {
-        if (relocate_many == nullptr) [[likely]]
-            copy_bytes(to, from);
+    /// The value at `row` goes to row `to_row` of `to`, a column of the same type, or nowhere if that is
+    /// null; the one at `last` takes its place. Only for values that are moved as bytes and need no
+    /// destruction.
+    [[gnu::always_inline]] void take_bytes(std::size_t row, std::size_t last, const column* to,
+                                           std::size_t to_row) const noexcept {
+        std::byte* const value = at(row);
+        std::byte* const there = to == nullptr ? nullptr : to->at(to_row);
+        const std::byte* const successor = row == last ? nullptr : at(last);
+        // Most components have one of the first sizes; a size that is known needs no call.
+        if (size == 8)
+            pass_on<8>(there, value, successor);
+        else if (size == 4)
+            pass_on<4>(there, value, successor);
+        else if (size == 16)
+            pass_on<16>(there, value, successor);
+        else if (size == 12)
+            pass_on<12>(there, value, successor);
         else
-            relocate_many(to, from, 1);
+            pass_on_any(there, value, successor);
     }
-    /// The same for `count` values that stand next to each other.
+
+    /// `to` takes over `count` values from `from`, which end.
     void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept {
         if (relocate_many == nullptr)
             std::memcpy(to, from, count * size);
@@ -61,18 +75,19 @@ struct alignas(64) column {
     }
 
 private:
-    /// memcpy of one value, without the call for the sizes that most components have.
-    void copy_bytes(std::byte* to, const std::byte* from) const noexcept {
-        if (size == 8)
-            std::memcpy(to, from, 8);
-        else if (size == 4)
-            std::memcpy(to, from, 4);
-        else if (size == 16)
-            std::memcpy(to, from, 16);
-        else if (size == 12)
-            std::memcpy(to, from, 12);
-        else
-            std::memcpy(to, from, size);
+    template <std::size_t Size>
+    [[gnu::always_inline]] static void pass_on(std::byte* there, std::byte* value,
+                                               const std::byte* successor) noexcept {
+        if (there != nullptr) std::memcpy(there, value, Size);
+        if (successor != nullptr) std::memcpy(value, successor, Size);
+    }
+    void pass_on_any(std::byte* there, std::byte* value,
+                     const std::byte* successor) const noexcept {
+        if (size == 24) return pass_on<24>(there, value, successor);
+        if (size == 32) return pass_on<32>(there, value, successor);
+        if (size == 64) return pass_on<64>(there, value, successor);
+        if (there != nullptr) std::memcpy(there, value, size);
+        if (successor != nullptr) std::memcpy(value, successor, size);
     }
 };
 

@@ -97,8 +97,11 @@ public:
 
     /// The record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
-        const record_type* const found = pool_.find(e.key());
-        return found != nullptr && found->is(e, pool_.world()) ? found : nullptr;
+        const std::uint64_t number = pool_.world();
+        if (!pool_.is_near(e.key())) [[unlikely]]
+            return find_far(e);
+        const record_type& found = pool_.near(e.key());
+        return found.is(e, number) ? &found : nullptr;
     }
 
     template <class T>
@@ -130,6 +133,12 @@ public:
     [[nodiscard]] bool has(id_type e) const noexcept {
         const record_type* const found = find(e);
         return found != nullptr && find_fragment<T>().base(found->chunk()) != nullptr;
+    }
+
+    /// `find` for keys that are far from the others.
+    [[gnu::pure, gnu::noinline]] const record_type* find_far(id_type e) const noexcept {
+        const record_type* const found = pool_.find(e.key());
+        return found != nullptr && found->is(e, pool_.world()) ? found : nullptr;
     }
 
     /// The lowest living id of the user's with this key or a higher one, or the null id.
@@ -265,21 +274,25 @@ public:
                 return Present == present::assign;
             }
         }
-        chunk_data& more = ensure_chunk<typename incoming<Args>::type...>();
-        // Registering a type can move the records.
-        record_type& now = *pool_.find(who.id.key());
-        chunk_data& here = graph_.at(now.chunk());
-        const edge& way = graph_.with(here, more);
-        if (way.target == &here) {
-            if constexpr (Present == present::assign)
-                assign_present(here, now.row(), from, values...);
-            return Present == present::assign;
+        record_type* now = &found;
+        chunk_data* more = find_chunk<typename incoming<Args>::type...>();
+        if (more == nullptr) [[unlikely]] {
+            more = &ensure_chunk<typename incoming<Args>::type...>();
+            now = pool_.find(who.id.key());  // registering a type can move the records
         }
+        chunk_data& here = graph_.at(now->chunk());
+        const edge& way = graph_.with(here, *more);
         chunk_data& target = *way.target;
-        target.make_room(1, row_limit, from);
-        construct_missing(here, target, from, values...);
-        if constexpr (Present == present::assign) assign_present(here, now.row(), from, values...);
-        move_row(who.id, now, here, way);
+        if (&target != &here) target.make_room(1, row_limit, from);
+        if constexpr (sizeof...(Args) == 1) {  // known to be missing
+            construct(target, from, values...);
+        } else {
+            if (&target != &here) construct_missing(here, target, from, values...);
+            if constexpr (Present == present::assign)
+                assign_present(here, now->row(), from, values...);
+            if (&target == &here) return Present == present::assign;
+        }
+        move_row(who.id, *now, here, way);
         return true;
     }
 
@@ -290,7 +303,10 @@ public:
         if (found == nullptr) return false;
         const chunk_index here = found->chunk();
         if ((... && (find_fragment<Ts>().base(here) == nullptr))) return false;
-        return remove_set(who.id, ensure_chunk<Ts...>());
+        const chunk_data* const less = find_chunk<Ts...>();
+        if (less == nullptr) [[unlikely]]
+            return remove_set(who.id, ensure_chunk<Ts...>());
+        return remove_set(who.id, *found, *less);
     }
 
     bool clear(at_type who);
@@ -464,8 +480,26 @@ private:
                     const chunk_data* skipped, const chunk_data* original, std::size_t row);
     void enter_many(chunk_data& into, std::size_t count) noexcept;
 
-    bool remove_set(id_type e, const chunk_data& less);
+    /// The entity has something of this set.
+    bool remove_set(id_type e, record_type& found, const chunk_data& less) {
+        chunk_data& here = graph_.at(found.chunk());
+        const edge& way = graph_.without(here, less);
+        chunk_data& target = *way.target;
+        if (target.index == chunk_index{}) {
+            leave_row(found);
+        } else {
+            target.make_room(1, row_limit, {});
+            move_row(e, found, here, way);
+        }
+        return true;
+    }
+    /// The same after a type may have been registered, which can move the records.
+    MUSTER_COLD bool remove_set(id_type e, const chunk_data& less) {
+        return remove_set(e, *pool_.find(e.key()), less);
+    }
     void move_row(id_type e, record_type& found, chunk_data& from, const edge& way) noexcept;
+    void move_values(const chunk_data& from, const edge& way, std::size_t row,
+                     std::size_t to_row) noexcept;
     void move_all(chunk_data& from, const edge& way);
     void leave_row(record_type& found) noexcept;
     void note_moved(const chunk_data& chunk, std::size_t row) noexcept;

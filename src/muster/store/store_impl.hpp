@@ -233,19 +233,31 @@ void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
         const id_type moved = tenants[row] = tenants[last];
         pool_.find(moved.key())->place(from.index, row);
     }
-    busy_ += from.runs_code;
+    if (from.runs_code) return move_values(from, way, row, new_row);
     const column* const targets = to.columns.data();
     const std::uint32_t* target = way.columns.data();
     for (const column& one : from.columns) {
-        std::byte* const value = one.at(row);
-        if (*target != edge::dropped)
-            one.relocate(targets[*target].at(new_row), value);
-        else
-            one.destroy(value, 1);
-        if (row != last) one.relocate(value, one.at(last));
-        ++target;
+        const std::uint32_t which = *target++;
+        one.take_bytes(row, last, which == edge::dropped ? nullptr : targets + which, new_row);
     }
-    busy_ -= from.runs_code;
+}
+
+/// The values of a row go where the edge says or are destroyed, those of the last row take their place.
+template <class Layout>
+[[gnu::noinline]] void store<Layout>::move_values(const chunk_data& from, const edge& way,
+                                                  std::size_t row, std::size_t to_row) noexcept {
+    const busy_scope nobody_else(*this);
+    const std::size_t last = from.size;  // it is a row no more
+    const std::uint32_t* target = way.columns.data();
+    for (const column& one : from.columns) {
+        const std::uint32_t which = *target++;
+        std::byte* const value = one.at(row);
+        if (which == edge::dropped)
+            one.destroy(value, 1);
+        else
+            one.relocate(way.target->columns[which].at(to_row), value, 1);
+        if (row != last) one.relocate(value, one.at(last), 1);
+    }
 }
 
 template <class Layout>
@@ -253,23 +265,10 @@ void store<Layout>::leave_row(record_type& found) noexcept {
     chunk_data& from = graph_.at(found.chunk());
     const std::size_t row = found.row();
     found.place(chunk_index{}, 0);
-    const busy_scope nobody_else(*this);
-    from.close_gap(row, chunk_data::values::destroy);
+    busy_ += from.runs_code;
+    from.destroy_row(row);
+    busy_ -= from.runs_code;
     note_moved(from, row);
-}
-
-template <class Layout>
-bool store<Layout>::remove_set(id_type e, const chunk_data& less) {
-    record_type& found = *pool_.find(e.key());
-    chunk_data& here = graph_.at(found.chunk());
-    const edge& way = graph_.without(here, less);
-    if (way.target == &graph_.nowhere()) {
-        leave_row(found);
-    } else {
-        way.target->make_room(1, row_limit, {});
-        move_row(e, found, here, way);
-    }
-    return true;
 }
 
 template <class Layout>
