@@ -26,7 +26,8 @@ own_fragments fragments(world& w) {
             w.component<shared_position>(),
             w.component<shared_holder<shared_position>>(),
             w.component<std::string>(),
-            w.component<shared_tag>()};
+            w.component<shared_tag>(),
+            w.component<PUZZLE_OF_LEVEL2>()};
 }
 
 void set_local(world& w, entity e, const std::string& value) {

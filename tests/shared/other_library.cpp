@@ -19,6 +19,10 @@ static entity local_to_function(world& w) {
 
 namespace library {
 
+const void* address_of_no_fragment() {
+    return &detail::no_fragment;
+}
+
 own_fragments fragments(world& w) {
     return {w.component<local_thing>(),
             w.component<shared_holder<local_thing>>(),
@@ -26,7 +30,8 @@ own_fragments fragments(world& w) {
             w.component<shared_position>(),
             w.component<shared_holder<shared_position>>(),
             w.component<std::string>(),
-            w.component<shared_tag>()};
+            w.component<shared_tag>(),
+            w.component<PUZZLE_OF_LEVEL2>()};
 }
 
 entity spawn(world& w, float x, const std::string& text, int local) {

@@ -11,6 +11,10 @@ struct shared_position {
     float x, y;
 };
 struct shared_tag {};
+/// A name that has in it what marks a local type in mangled names: ZL, L2.
+struct PUZZLE_OF_LEVEL2 {
+    int value;
+};
 template <class T>
 struct shared_holder {
     T value;
@@ -25,10 +29,12 @@ struct own_fragments {
     entity holder_of_shared;
     entity text;
     entity shared_tag;
+    entity puzzle;
 };
 
 namespace library {
 
+MUSTER_API const void* address_of_no_fragment();
 MUSTER_API own_fragments fragments(world& w);
 MUSTER_API entity spawn(world& w, float x, const std::string& text, int local);
 MUSTER_API void set_position(world& w, entity e, float x, float y);

@@ -33,7 +33,8 @@ own_fragments fragments(world& w) {
             w.component<shared_position>(),
             w.component<shared_holder<shared_position>>(),
             w.component<std::string>(),
-            w.component<shared_tag>()};
+            w.component<shared_tag>(),
+            w.component<PUZZLE_OF_LEVEL2>()};
 }
 
 TEST(shared_types, a_value_set_in_a_library_is_read_in_the_program) {
@@ -67,6 +68,13 @@ TEST(shared_types, a_library_sees_that_a_world_has_not_met_a_type) {
     EXPECT_FALSE(library::has_local(w, e));
 }
 
+TEST(shared_types, what_stands_for_no_fragment_is_one_object_everywhere) {
+    // Headers compare addresses with what Muster's own code has put into the table.
+    const detail::fragment_table table;
+    EXPECT_EQ(&table.find(detail::type_index{1'000'000}), &detail::no_fragment);
+    EXPECT_EQ(library::address_of_no_fragment(), &detail::no_fragment);
+}
+
 TEST(shared_types, who_asks_first_does_not_matter) {
     for (const bool library_first : {true, false}) {
         world w;
@@ -80,6 +88,7 @@ TEST(shared_types, who_asks_first_does_not_matter) {
             EXPECT_EQ(one.holder_of_shared, mine.holder_of_shared);
             EXPECT_EQ(one.text, mine.text);
             EXPECT_EQ(one.shared_tag, mine.shared_tag);
+            EXPECT_EQ(one.puzzle, mine.puzzle);
         }
     }
 }

@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <memory>
 #include <new>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "support/errors.hpp"
 
@@ -147,37 +146,50 @@ TEST_F(chunk_data_with_rows, room_that_was_asked_for_is_there_without_another_gr
 
 TEST_F(chunk_data_with_rows, the_last_row_takes_the_place_of_one_that_is_destroyed) {
     for (std::uint64_t i = 0; i < 5; ++i) push(i);
-    chunk.close_gap(1, chunk_data::values::destroy);
+    chunk.destroy_row(1);
     ASSERT_EQ(chunk.size, 4u);
     expect_row(0, 0);
     expect_row(1, 4);
     expect_row(2, 2);
     expect_row(3, 3);
-    chunk.close_gap(3, chunk_data::values::destroy);  // the last one: nothing moves
+    chunk.destroy_row(3);  // the last one: nothing moves
     ASSERT_EQ(chunk.size, 3u);
     expect_row(1, 4);
     expect_row(2, 2);
 }
 
-TEST_F(chunk_data_with_rows, values_that_went_elsewhere_are_not_destroyed_with_their_row) {
-    for (std::uint64_t i = 0; i < 3; ++i) push(i);
-    const std::string taken = std::move(name(0));
-    std::destroy_at(&name(0));  // closing the gap must not do it again
-    chunk.close_gap(0, chunk_data::values::gone);
-    ASSERT_EQ(chunk.size, 2u);
-    expect_row(0, 2);
-    expect_row(1, 1);
-    EXPECT_EQ(taken.substr(0, 2), "0 ");
+TEST_F(chunk_data_with_rows, the_last_row_takes_its_place_also_where_all_values_are_bytes) {
+    chunk_data& bytes = graph.ensure(std::span(set, 2));  // <tag, number>
+    ASSERT_FALSE(bytes.runs_code);
+    bytes.make_room(5, plenty, {});
+    const auto id_at = [&](std::size_t row) -> std::uint64_t& {
+        return *reinterpret_cast<std::uint64_t*>(bytes.ids.at(row));
+    };
+    const auto number_at = [&](std::size_t row) -> std::uint64_t& {
+        return *reinterpret_cast<std::uint64_t*>(bytes.columns[0].at(row));
+    };
+    for (; bytes.size < 5; ++bytes.size) {
+        ::new (bytes.ids.at(bytes.size)) std::uint64_t(bytes.size + 1000);
+        ::new (bytes.columns[0].at(bytes.size)) std::uint64_t(bytes.size);
+    }
+    bytes.destroy_row(1);
+    bytes.destroy_row(3);
+    ASSERT_EQ(bytes.size, 3u);
+    const std::uint64_t left[] = {0, 4, 2};
+    for (std::size_t row = 0; row < 3; ++row) {
+        EXPECT_EQ(number_at(row), left[row]);
+        EXPECT_EQ(id_at(row), left[row] + 1000);
+    }
 }
 
 TEST_F(chunk_data_with_rows, memory_without_rows_is_given_back) {
     for (std::uint64_t i = 0; i < 100; ++i) push(i);
-    for (std::size_t row = 100; row-- > 5;) chunk.close_gap(row, chunk_data::values::destroy);
+    for (std::size_t row = 100; row-- > 5;) chunk.destroy_row(row);
     chunk.shrink();
     EXPECT_EQ(chunk.capacity, 5u);
     for (std::size_t row = 0; row < 5; ++row) expect_row(row, row);
     for (const column& one : chunk.columns) EXPECT_EQ(one.fragment->base(chunk.index), one.data);
-    for (std::size_t row = 5; row-- > 0;) chunk.close_gap(row, chunk_data::values::destroy);
+    for (std::size_t row = 5; row-- > 0;) chunk.destroy_row(row);
     chunk.shrink();
     EXPECT_EQ(chunk.capacity, 0u);
     EXPECT_EQ(chunk.ids.block, nullptr);
@@ -204,7 +216,7 @@ TEST_F(chunk_data_with_rows, destroying_values_ends_exactly_those_rows) {
     tested.size = 7;
     tested.make_room(100, plenty, {});
     EXPECT_EQ(alive, 7);
-    tested.close_gap(2, chunk_data::values::destroy);
+    tested.destroy_row(2);
     EXPECT_EQ(alive, 6);
     tested.destroy_values(0, tested.size);
     EXPECT_EQ(alive, 0);

@@ -232,12 +232,15 @@ TEST_F(chunk_graph_of, a_number_that_was_never_given_finds_nothing) {
 
 TEST_F(chunk_graph_of, edges_are_made_anew_after_garbage_was_collected) {
     add_row(chunk(0b1));
-    graph.with(chunk(0b1), chunk(0b10));  // the target and the key's chunk are garbage
+    graph.with(chunk(0b1), chunk(0b10));     // the target and the key's chunk are garbage
+    graph.without(chunk(0b1), chunk(0b10));  // the key's chunk is
     graph.collect_garbage();
     ASSERT_EQ(graph.all().size(), 2u);
-    chunk_data& other = chunk(0b100);  // gets a number that an old edge knew
-    EXPECT_EQ(graph.with(chunk(0b1), other).target, &chunk(0b101));
-    EXPECT_EQ(graph.with(chunk(0b1), chunk(0b10)).target, &chunk(0b11));
+    // New chunks get the numbers that the old edges knew.
+    for (const unsigned other : {0b100u, 0b10000u, 0b100000u, 0b10u}) {
+        EXPECT_EQ(graph.with(chunk(0b1), chunk(other)).target, &chunk(other | 0b1));
+        EXPECT_EQ(graph.without(chunk(0b1), chunk(other | 0b1)).target, &graph.nowhere());
+    }
     expect_sound();
 }
 

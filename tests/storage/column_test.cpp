@@ -177,35 +177,51 @@ TYPED_TEST(column_of, relocates_one_value_or_many) {
     ASSERT_TRUE(from.values.resize(0, 6, {}));
     ASSERT_TRUE(to.values.resize(0, 6, {}));
     from.fill_up_to(6);
-    from.values.relocate(to.values.at(0), from.values.at(0));
+    from.values.relocate(to.values.at(0), from.values.at(0), 1);
     from.values.relocate(to.values.at(1), from.values.at(1), 5);
     from.size = 0;
     to.size = 6;
     for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(is(to[i], i));
 }
 
+/// Two columns of values of that size, where value `i` is all bytes of `i`.
 template <std::size_t Bytes>
-void expect_one_value_moves_whole() {
-    using bytes = std::array<unsigned char, Bytes>;
-    bytes from{};
-    for (std::size_t i = 0; i < Bytes; ++i) from[i] = static_cast<unsigned char>(i + 1);
-    std::array<bytes, 2> to{};
-    const column tested(type_info_of<bytes>, nullptr);
-    tested.relocate(reinterpret_cast<std::byte*>(to.data()),
-                    reinterpret_cast<std::byte*>(from.data()));
-    EXPECT_EQ(to[0], from) << Bytes;
-    EXPECT_EQ(to[1], bytes{}) << Bytes;
+void expect_whole_values_are_taken() {
+    using value = std::array<unsigned char, Bytes>;
+    const auto filled = [](std::size_t i) {
+        value made{};
+        made.fill(static_cast<unsigned char>(i));
+        return made;
+    };
+    std::array<value, 4> from{filled(1), filled(2), filled(3), filled(4)};
+    std::array<value, 3> to{filled(7), filled(8), filled(9)};
+    column source(type_info_of<value>, nullptr);
+    column target(type_info_of<value>, nullptr);
+    source.data = reinterpret_cast<std::byte*>(from.data());
+    target.data = reinterpret_cast<std::byte*>(to.data());
+    source.take_bytes(1, 3, &target, 1);
+    EXPECT_EQ(to, (std::array<value, 3>{filled(7), filled(2), filled(9)})) << Bytes;
+    EXPECT_EQ(from, (std::array<value, 4>{filled(1), filled(4), filled(3), filled(4)})) << Bytes;
+    source.take_bytes(2, 2, &target, 0);  // the last one: nothing takes its place
+    EXPECT_EQ(to, (std::array<value, 3>{filled(3), filled(2), filled(9)})) << Bytes;
+    source.take_bytes(0, 1, nullptr, 0);  // goes nowhere
+    EXPECT_EQ(to, (std::array<value, 3>{filled(3), filled(2), filled(9)})) << Bytes;
+    EXPECT_EQ(from, (std::array<value, 4>{filled(4), filled(4), filled(3), filled(4)})) << Bytes;
 }
 
-TEST(column, moves_all_bytes_of_a_value_of_any_size_and_none_beyond) {
-    expect_one_value_moves_whole<1>();
-    expect_one_value_moves_whole<3>();
-    expect_one_value_moves_whole<4>();
-    expect_one_value_moves_whole<8>();
-    expect_one_value_moves_whole<12>();
-    expect_one_value_moves_whole<16>();
-    expect_one_value_moves_whole<17>();
-    expect_one_value_moves_whole<4096>();
+TEST(column, takes_all_bytes_of_a_value_of_any_size_and_none_beyond) {
+    expect_whole_values_are_taken<1>();
+    expect_whole_values_are_taken<3>();
+    expect_whole_values_are_taken<4>();
+    expect_whole_values_are_taken<8>();
+    expect_whole_values_are_taken<12>();
+    expect_whole_values_are_taken<16>();
+    expect_whole_values_are_taken<17>();
+    expect_whole_values_are_taken<24>();
+    expect_whole_values_are_taken<32>();
+    expect_whole_values_are_taken<64>();
+    expect_whole_values_are_taken<65>();
+    expect_whole_values_are_taken<4096>();
 }
 
 TEST(column, is_one_cache_line) {

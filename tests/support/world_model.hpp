@@ -168,8 +168,8 @@ public:
         for (const id_type e : living()) ids_.destroy(e);
         for (auto at = all_.begin(); at != all_.end();)
             at = is_own(at->first) ? std::next(at) : all_.erase(at);
-        for (auto& [e, state] : all_) state = {};
-        names_.clear();
+        for (auto& [e, state] : all_) state.has.clear();
+        std::erase_if(names_, [&](id_type e) { return !alive(e); });
     }
 
     void collect_garbage() {

@@ -192,6 +192,7 @@ private:
     /// All or none: what the model gives for `count` single ones.
     std::optional<errc> expect_many(const std::vector<int>& kinds, std::size_t count,
                                     const values& has, std::vector<id_type>& wanted) {
+        if (model_.available() < count) return errc::id_overflow;
         if (const auto trouble = model_.meet(kinds)) return trouble;
         if (model_.available() < count) return errc::id_overflow;
         for (std::size_t i = 0; i < count; ++i)
@@ -239,15 +240,17 @@ private:
 
     /// What a clone of it has; or why it cannot be.
     template <class Kinds>
-    std::variant<values, errc> cloned(id_type prototype, Kinds kinds, int value) {
+    std::variant<values, errc> cloned(id_type prototype, Kinds kinds, int value,
+                                      std::size_t count = 1, bool many = false) {
         if (const auto trouble = model_.trouble(prototype)) return *trouble;
+        if (many && model_.available() < count) return errc::id_overflow;
         if (const auto trouble = model_.meet(list_of(kinds))) return *trouble;
         values has = values_of(kinds, value);
         const values& old = model_.at(prototype).has;
         const bool copies_owner = old.contains(4) && !has.contains(4);
         has.insert(old.begin(), old.end());
         model_.make_chunk(model_type::set_of(has));
-        if (model_.available() == 0) return errc::id_overflow;
+        if (model_.available() < count) return errc::id_overflow;
         if (copies_owner) return errc::not_copyable;
         return has;
     }
@@ -269,17 +272,12 @@ private:
     void clone_many(id_type prototype, int set, int value, std::size_t count) {
         note("clone_many " + to_string(prototype), set, value);
         with_set<copyable_set_count>(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
-            auto has = cloned(prototype, kinds, value);
+            auto has = cloned(prototype, kinds, value, count, true);
             std::optional<errc> trouble;
             if (const errc* known = std::get_if<errc>(&has)) trouble = *known;
-            // The number asked for decides whether there are ids.
-            if (trouble == errc::id_overflow && count == 0) return;
             std::vector<id_type> wanted;
             std::vector<id_type> got;
-            if (!trouble)
-                trouble = expect_many({}, count, std::get<values>(has), wanted);
-            else if (trouble == errc::not_copyable && model_.available() < count)
-                trouble = errc::id_overflow;
+            if (!trouble) trouble = expect_many({}, count, std::get<values>(has), wanted);
             compare(
                 "clone_many",
                 [&] { got = world_.clone_many(count, prototype, made_of<kind<Kinds>>(value)...); },

@@ -20,7 +20,6 @@ TEST(name_table, starts_empty_and_says_so) {
     EXPECT_EQ(table.find(1), "");
     EXPECT_TRUE(table.lookup("goblin").empty());
     table.erase(1);
-    table.clear();
     EXPECT_TRUE(table.empty());
 }
 
@@ -88,17 +87,6 @@ TEST(name_table, what_is_erased_leaves_the_others) {
     EXPECT_TRUE(table.lookup("goblin").empty());
     EXPECT_EQ(table.find(2), "orc");
     EXPECT_FALSE(table.empty());
-}
-
-TEST(name_table, can_be_used_again_after_it_was_cleared) {
-    name_table table;
-    for (std::uint64_t id = 0; id < 100; ++id) table.set(id, "goblin");
-    table.clear();
-    EXPECT_TRUE(table.empty());
-    EXPECT_EQ(table.find(5), "");
-    EXPECT_TRUE(table.lookup("goblin").empty());
-    table.set(5, "goblin");
-    EXPECT_EQ(table.lookup("goblin"), ids{5});
 }
 
 TEST(name_table, a_name_may_be_given_from_the_table_itself) {

@@ -30,7 +30,7 @@
 #endif
 
 /// What other shared libraries may see. Needed on types that are thrown across them, too.
-#define MUSTER_API [[gnu::visibility("default")]]
+#define MUSTER_API __attribute__((visibility("default")))
 
 /// Keeps the making of an error out of the code that calls it.
 #define MUSTER_COLD [[gnu::cold, gnu::noinline]]

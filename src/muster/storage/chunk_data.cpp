@@ -42,11 +42,10 @@ void chunk_data::shrink() noexcept {
 }
 
 void chunk_data::destroy_values_at(std::size_t row, std::size_t last) const noexcept {
-    for (const column& one : columns) {
-        std::byte* const gap = one.at(row);
-        one.destroy(gap, 1);
-        if (row != last) one.relocate(gap, one.at(last), 1);
-    }
+    // Destructors first: whoever looks at the world in one finds the other rows whole.
+    for (const column& one : columns) one.destroy(one.at(row), 1);
+    if (row == last) return;
+    for (const column& one : columns) one.relocate(one.at(row), one.at(last), 1);
 }
 
 void chunk_data::destroy_values(std::size_t first, std::size_t count) const noexcept {

@@ -56,9 +56,11 @@ struct MUSTER_API chunk_data {
     /// Destroys the values of `row`; the last row takes its place.
     void destroy_row(std::size_t row) noexcept {
         const std::size_t last = --size;
+        if (runs_code)
+            destroy_values_at(row, last);
+        else
+            for (const column& one : columns) one.take_bytes(row, last, nullptr, 0);
         ids.take_bytes(row, last, nullptr, 0);
-        if (runs_code) return destroy_values_at(row, last);
-        for (const column& one : columns) one.take_bytes(row, last, nullptr, 0);
     }
 
     /// Destroys the values of `count` rows from `first` on; they are rows no more.

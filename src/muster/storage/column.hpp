@@ -18,8 +18,8 @@ namespace muster::detail {
 using watched = std::span<const void*>;
 
 /// One cache line: what every move needs of the type is here, too.
-struct alignas(64) column {
-    std::byte* data = no_values;
+struct MUSTER_API column {
+    alignas(64) std::byte* data = no_values;
     std::size_t size = 0;  // of a value; this and the next two are those of `type`
     void (*relocate_many)(void*, void*, std::size_t) noexcept = nullptr;
     void (*destroy_many)(void*, std::size_t) noexcept = nullptr;

@@ -26,7 +26,7 @@ struct edge {
 };
 
 /// A hash table of edges by key: one load where there is no collision.
-class edge_table {
+class MUSTER_API edge_table {
 public:
     edge_table() = default;
     edge_table(const edge_table&) = delete;

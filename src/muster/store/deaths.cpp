@@ -21,8 +21,11 @@ deaths::~deaths() {
 void deaths::note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
                   std::string_view name) {
     if (table_ == nullptr) table_ = new table;
-    entry made{version, where, std::string(name)};
-    table_->by_key.insert_or_assign(key, std::move(made));
+    // Noting the same death again needs no memory.
+    entry& noted = table_->by_key.try_emplace(key).first->second;
+    if (noted.name != name) noted.name = std::string(name);
+    noted.version = version;
+    noted.where = where;
 }
 
 const deaths::entry* deaths::find(std::uint64_t key, std::uint64_t version) const noexcept {

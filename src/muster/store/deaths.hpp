@@ -12,13 +12,13 @@
 namespace muster::detail {
 
 /// "ai.cpp:88": the file's own name, and the line.
-std::string place_text(const std::source_location& where);
+MUSTER_API std::string place_text(const std::source_location& where);
 
 /// The last death of each key.
 class MUSTER_API deaths {
 public:
     struct entry {
-        std::uint64_t version;
+        std::uint64_t version = 0;
         std::source_location where;
         std::string name;
     };

@@ -1,9 +1,9 @@
 // incoming: a value on its way into the world.
 //
-// What can throw is done at once: a value that has to be copied, and whose copy can throw, is copied
-// when it arrives. From then on it is only moved, or copied by what cannot throw. A small trivial
-// value comes along as a copy, in registers. Of all others the address is kept (`where`), and kept
-// apart: the value may lie in a column that grows before it is used.
+// A copy that runs code of the type's author, and may throw or look at the world, is made when the
+// value arrives. From then on the value is only moved. A small trivial value comes along as a copy, in
+// registers. Of all others the address is kept (`where`), and kept apart: the value may lie in a column
+// that grows before it is used.
 #pragma once
 
 #include <muster/type/type_info.hpp>
@@ -49,9 +49,9 @@ private:
         !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
     static_assert(is_moved || std::is_copy_constructible_v<type>,
                   "muster: this component cannot be copied: hand it over with std::move.");
-    static constexpr bool is_copied_first =
-        !is_moved && !std::is_nothrow_copy_constructible_v<type>;
-    static constexpr bool is_small = std::is_trivially_copyable_v<type> && sizeof(type) <= 16;
+    static constexpr bool is_copied_first = !is_moved && !std::is_trivially_copyable_v<type>;
+    static constexpr bool is_small = std::is_trivially_copyable_v<type> &&
+                                     std::is_copy_constructible_v<type> && sizeof(type) <= 16;
     static constexpr bool is_held = is_copied_first || is_small;
 
     std::conditional_t<is_held, type, const type*> value_;
@@ -64,6 +64,9 @@ private:
     }
 
 public:
+    /// Whether putting it in place runs code of the type's author.
+    static constexpr bool runs_code = !std::is_trivially_copyable_v<type>;
+
     explicit incoming(const type& value) noexcept(!is_copied_first) : value_(hold(value)) {}
 
     /// Where the value is; null if it is here.
@@ -98,6 +101,20 @@ private:
         else
             return *static_cast<const type*>(from);
     }
+};
+
+/// An array is refused with one sentence; the rest is here so that the compiler has nothing to add.
+template <class Arg>
+    requires std::is_array_v<std::remove_reference_t<Arg>>
+class incoming<Arg> {
+public:
+    using type = std::remove_cvref_t<Arg>;
+    static constexpr bool runs_code = false;
+    static_assert(is_component<type>);
+    explicit incoming(const type&) noexcept {}
+    [[nodiscard]] const void* where() const noexcept { return nullptr; }
+    void construct(void*, const void*) noexcept {}
+    void assign(void*, const void*) noexcept {}
 };
 
 }  // namespace muster::detail

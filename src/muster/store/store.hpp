@@ -7,8 +7,9 @@
 //   - A change has two halves. In the first, all that can fail happens: values are copied, chunks and
 //     edges made, columns and records grown. In the second nothing can fail. An exception finds the
 //     world as it was.
-//   - While code of the user runs in between (copies, destructors, callbacks), `busy_` refuses every
-//     other change.
+//   - While code of the user runs inside a change (copies, moves, destructors, callbacks), `busy_`
+//     refuses every other change. Destructors run before anything moves: who reads the world in one
+//     finds it whole.
 //
 // Members that are not templates are defined in store_impl.hpp and compiled once per layout.
 #pragma once
@@ -148,6 +149,7 @@ public:
 
     template <class T>
     [[nodiscard]] const fragment_data& find_fragment() const noexcept {
+        static_assert(is_component<T>);
         return fragments_.find(find_type_index<T>());
     }
 
@@ -202,9 +204,12 @@ public:
             busy_ != 0 || !pool_.is_ready()) [[unlikely]]
             return spawn_slowly<Args...>(std::move(values)...);
         const std::size_t row = into->size;
-        (construct_value(values, column_of<typename incoming<Args>::type>(*into), row,
-                         values.where()),
-         ...);
+        {
+            const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
+            (construct_value(values, column_of<typename incoming<Args>::type>(*into), row,
+                             values.where()),
+             ...);
+        }
         if constexpr (sizeof...(Args) == 0) {
             return pool_.create_now([](record_type&) {});
         } else {
@@ -269,8 +274,10 @@ public:
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
             using type = typename incoming<Args...>::type;
             if (std::byte* const base = find_fragment<type>().base(found.chunk())) {
-                if constexpr (Present == present::assign)
+                if constexpr (Present == present::assign) {
+                    const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
                     (assign_value(values, base, found.row(), from[0]), ...);
+                }
                 return Present == present::assign;
             }
         }
@@ -331,7 +338,16 @@ public:
 
     // ---- room ----------------------------------------------------------------------------------
 
-    void reserve(std::size_t count) { pool_.reserve(count + fragments_.all().size()); }
+    void reserve(std::size_t count) {
+        refuse_if_busy("reserve");
+        const std::size_t own = fragments_.all().size();
+        pool_.reserve(count + own < count ? count : count + own);
+    }
+    /// Does all that can fail in the making of `count` ids.
+    void prepare(std::size_t count) {
+        refuse_if_busy("spawn");
+        pool_.prepare(count);
+    }
     std::size_t recycle_tombstones();
     void collect_garbage();
 
@@ -354,6 +370,13 @@ public:
     private:
         store& store_;
     };
+
+    struct free_scope {
+        explicit free_scope(store&) noexcept {}
+    };
+    /// A busy scope, if code of a type's author runs in it.
+    template <bool RunsCode>
+    using busy_while = std::conditional_t<RunsCode, busy_scope, free_scope>;
 
     void refuse_if_busy(const char* call) const {
         if (busy_ != 0) [[unlikely]]
@@ -422,6 +445,7 @@ private:
     template <class... Args>
     void construct(const chunk_data& into, const void* const* from,
                    incoming<Args>&... values) noexcept {
+        const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
         (construct_value(values, find_fragment<typename incoming<Args>::type>().base(into.index),
                          into.size, *from++),
          ...);
@@ -430,6 +454,7 @@ private:
     template <class... Args>
     void construct_missing(const chunk_data& here, const chunk_data& target,
                            const void* const* from, incoming<Args>&... values) noexcept {
+        const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
         const auto one = [&](auto& value, const fragment_data& fragment) {
             if (!here.has(fragment))
                 construct_value(value, fragment.base(target.index), target.size, *from);
@@ -441,6 +466,7 @@ private:
     template <class... Args>
     void assign_present(const chunk_data& here, std::size_t row, const void* const* from,
                         incoming<Args>&... values) noexcept {
+        const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
         const auto one = [&](auto& value, const fragment_data& fragment) {
             if (std::byte* const base = fragment.base(here.index))
                 assign_value(value, base, row, *from);
@@ -498,6 +524,7 @@ private:
         return remove_set(e, *pool_.find(e.key()), less);
     }
     void move_row(id_type e, record_type& found, chunk_data& from, const edge& way) noexcept;
+    void destroy_dropped(const chunk_data& from, const edge& way, std::size_t row) noexcept;
     void move_values(const chunk_data& from, const edge& way, std::size_t row,
                      std::size_t to_row) noexcept;
     void move_all(chunk_data& from, const edge& way);
@@ -528,10 +555,10 @@ private:
     deaths deaths_;
 };
 
-extern template class store<layouts::bound>;
-extern template class store<layouts::compact>;
-extern template class store<layouts::exact>;
-extern template class store<layouts::packed>;
+extern template class MUSTER_API store<layouts::bound>;
+extern template class MUSTER_API store<layouts::compact>;
+extern template class MUSTER_API store<layouts::exact>;
+extern template class MUSTER_API store<layouts::packed>;
 
 }  // namespace detail
 }  // namespace muster

@@ -205,9 +205,15 @@ void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_
 
 template <class Layout>
 void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
+    const std::size_t count = chunk.size - first;
+    chunk.size = first;
+    for (std::size_t i = count; i-- != 0;) {
+        const id_type e = ids(chunk)[first + i];
+        names_.erase(e.value());
+        pool_.destroy(e);
+    }
     const busy_scope nobody_else(*this);
-    chunk.destroy_values(first, chunk.size - first);
-    while (chunk.size > first) pool_.destroy(ids(chunk)[--chunk.size]);
+    chunk.destroy_values(first, count);
 }
 
 // ---- values go ---------------------------------------------------------------------------------
@@ -222,9 +228,10 @@ template <class Layout>
 void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
                              const edge& way) noexcept {
     chunk_data& to = *way.target;
+    const std::size_t row = found.row();
+    if (from.runs_code) destroy_dropped(from, way, row);
     const std::size_t new_row = to.size++;
     ids(to)[new_row] = e;
-    const std::size_t row = found.row();
     found.place(to.index, new_row);
     if (from.index == chunk_index{}) return;
     const std::size_t last = --from.size;
@@ -242,7 +249,15 @@ void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
     }
 }
 
-/// The values of a row go where the edge says or are destroyed, those of the last row take their place.
+template <class Layout>
+[[gnu::noinline]] void store<Layout>::destroy_dropped(const chunk_data& from, const edge& way,
+                                                      std::size_t row) noexcept {
+    const busy_scope nobody_else(*this);
+    for (std::size_t i = 0; i < from.columns.size(); ++i)
+        if (way.columns[i] == edge::dropped) from.columns[i].destroy(from.columns[i].at(row), 1);
+}
+
+/// The values of a row go where the edge says, those of the last row take their place.
 template <class Layout>
 [[gnu::noinline]] void store<Layout>::move_values(const chunk_data& from, const edge& way,
                                                   std::size_t row, std::size_t to_row) noexcept {
@@ -252,10 +267,7 @@ template <class Layout>
     for (const column& one : from.columns) {
         const std::uint32_t which = *target++;
         std::byte* const value = one.at(row);
-        if (which == edge::dropped)
-            one.destroy(value, 1);
-        else
-            one.relocate(way.target->columns[which].at(to_row), value, 1);
+        if (which != edge::dropped) one.relocate(way.target->columns[which].at(to_row), value, 1);
         if (row != last) one.relocate(value, one.at(last), 1);
     }
 }
@@ -332,8 +344,12 @@ void store<Layout>::before_death(id_type e, const std::source_location& where) {
 template <class Layout>
 std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
+    refuse_if_busy("destroy");
     for (const id_type e : all)
         if (is_foreign(e)) raise_not_alive({e, where}, "destroy");
+    if (provenance_)  // what can fail comes first
+        for (const id_type e : all)
+            if (alive(e)) deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
     std::size_t count = 0;
     for (const id_type e : all) count += destroy(at_type(e, where)) ? 1u : 0u;
     return count;
@@ -345,17 +361,18 @@ void store<Layout>::reset(const std::source_location& where) {
     if (provenance_)
         for (id_type e = next_living(0); e; e = next_living(e.key() + 1))
             deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
-    {
-        const busy_scope nobody_else(*this);
-        for (chunk_data* one : graph_.all()) {
-            one->destroy_values(0, one->size);
-            one->size = 0;
-        }
-    }
     for (const fragment_data* one : fragments_.all())
         pool_.find(id_of(*one).key())->place(chunk_index{}, 0);
-    for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) pool_.destroy(e);
-    names_.clear();
+    for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) {
+        names_.erase(e.value());
+        pool_.destroy(e);
+    }
+    const busy_scope nobody_else(*this);
+    for (chunk_data* one : graph_.all()) {
+        const std::size_t count = one->size;
+        one->size = 0;
+        one->destroy_values(0, count);
+    }
 }
 
 template <class Layout>

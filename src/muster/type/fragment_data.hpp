@@ -33,7 +33,7 @@ constexpr std::uint32_t to_int(chunk_index index) noexcept {
 }
 
 /// What a base shows where there is a fragment but no column in memory.
-inline std::byte no_values[1];
+MUSTER_API inline std::byte no_values[1];
 
 struct fragment_data {
     std::uint32_t limit = 0;          // chunks from here on do not have it
@@ -52,6 +52,6 @@ struct fragment_data {
 };
 
 /// Stands for the fragment of a type that a world has not met: no chunk has it.
-inline const fragment_data no_fragment;
+MUSTER_API inline const fragment_data no_fragment;
 
 }  // namespace muster::detail

@@ -47,11 +47,6 @@ void name_table::erase(std::uint64_t id) noexcept {
     if (place->second.empty()) tables_->by_name.erase(place);
 }
 
-void name_table::clear() noexcept {
-    delete tables_;
-    tables_ = nullptr;
-}
-
 std::string_view name_table::find(std::uint64_t id) const noexcept {
     if (tables_ == nullptr) return {};
     const auto known = tables_->by_id.find(id);

@@ -22,7 +22,6 @@ public:
     /// An empty name takes away the one it has. `std::bad_alloc` changes nothing. O(log n).
     void set(std::uint64_t id, std::string_view name);
     void erase(std::uint64_t id) noexcept;
-    void clear() noexcept;
     /// Empty if it has none. Ends when that name is changed. O(log n).
     [[nodiscard]] std::string_view find(std::uint64_t id) const noexcept;
     /// The ids with this name, in the order they got it.

@@ -11,19 +11,35 @@ namespace muster::detail {
 
 namespace {
 
-/// Whether a mangled name means the same type in every file: not if a part of it is local to one.
-/// g++ marks such types, and `==` knows the mark; clang does not. A name that only looks local is
-/// known by its address instead, which is never wrong.
-bool means_one_type(const char* name) {
-    for (const char* local : {"_GLOBAL__N_", "ZL", "$_"})
-        if (std::strstr(name, local) != nullptr) return false;
-    return true;
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
 }
 
-struct named_type {
-    const std::type_info* known;
-    type_index number;
-};
+/// Whether a mangled name means the same type in every file: not if a part of it is local to one.
+/// Such parts are called _GLOBAL__N_1 or $_0, or have an L before their length (_ZN4gameL3runEv). For
+/// the L, names are skipped: a type may be called PUZZLE or LEVEL2. A name that looks local but is not
+/// is known by its address, which is as good unless the type is hidden in a shared library.
+bool means_one_type(const char* name) {
+    for (const char* local : {"_GLOBAL__N_", "$_"})
+        if (std::strstr(name, local) != nullptr) return false;
+    for (const char* at = name; *at != 0;) {
+        if (*at == 'L' && is_digit(at[1])) return false;
+        if ((*at == 'L' && at[1] >= 'a' && at[1] <= 'z')) {  // Li42E: a number
+            at += std::strcspn(at, "E");
+        } else if ((*at == 'S' || *at == 'T' || *at == 'A') && (is_digit(at[1]))) {  // S1_
+            at += std::strcspn(at, "_");
+        } else if (is_digit(*at)) {
+            std::size_t length = 0;
+            while (is_digit(*at)) length = length * 10 + static_cast<std::size_t>(*at++ - '0');
+            const bool is_name = length <= std::strlen(at) && *at != '_';  // E0_: a lambda's number
+            if (is_name) at += length;
+            if (is_name && *at == '_') at += 1 + std::strspn(at + 1, "_0123456789");
+        } else {
+            ++at;
+        }
+    }
+    return true;
+}
 
 struct known_slot {
     std::string
@@ -35,17 +51,13 @@ struct registry {
     std::mutex guard;
     std::uint32_t last = 0;
     std::map<const void*, known_slot> by_slot;
-    std::multimap<std::string, named_type> by_name;
+    std::map<std::string, type_index> by_name;  // mangled; of types that mean the same everywhere
 
     type_index number(const std::type_info* known) {
         if (known == nullptr || !means_one_type(known->name())) return type_index{++last};
-        const auto [begin, end] = by_name.equal_range(known->name());
-        for (auto at = begin; at != end; ++at)
-            if (*at->second.known == *known) return at->second.number;
-        const type_index made{last + 1};
-        by_name.emplace(known->name(), named_type{known, made});
-        ++last;
-        return made;
+        const auto [place, is_new] = by_name.try_emplace(known->name(), type_index{last + 1});
+        if (is_new) ++last;
+        return place->second;
     }
 };
 

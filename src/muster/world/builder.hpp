@@ -67,6 +67,7 @@ public:
     }
     /// `count` entities, all or none.
     std::vector<id_type> spawn_many(std::size_t count) {
+        store_->prepare(count);
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
@@ -83,6 +84,8 @@ public:
         return made;
     }
     std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
+        (void)store_->require(prototype, "clone");
+        store_->prepare(count);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;

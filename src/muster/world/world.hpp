@@ -3,7 +3,8 @@
 //
 // For every call
 //   failure        An `error`, `std::bad_alloc` or an exception of a component's constructor leaves the
-//                  world as it was, unless the call says otherwise.
+//                  world as it was, unless the call says otherwise. Only the fragment of a component
+//                  type, made at its first use with a key from the top of the range, stays.
 //   bad ids        `alive`, `has`, `try_get`, `empty`, `name` answer for any bits at all. `destroy`,
 //                  `remove`, `clear` say false to what is dead or null; an id of another world is
 //                  `errc::foreign_entity`. All others: `errc::dead_entity` or `errc::foreign_entity`.
@@ -12,8 +13,9 @@
 //                  moves). Reading and assigning ends nothing.
 //   threads        Const calls may run side by side from any threads. Any other call must run alone;
 //                  writing through a reference counts as writing that component only.
-//   callbacks      While a world runs code of the caller's inside a call (`spawn_rows`, `patch`, copy
-//                  constructors, destructors), other changes are `errc::in_scope`; reading is fine.
+//   callbacks      While a world runs code of the caller's inside a call (`spawn_rows`, `patch`,
+//                  `destroy_if`, a component's copy constructor or destructor), other changes are
+//                  `errc::in_scope`; reading is fine. A move constructor must not use the world.
 //
 // With MUSTER_UNCHECKED, `get`, `set` and their like on an entity that is not alive, and `get` of what
 // is missing, are undefined behaviour instead of errors.
@@ -89,6 +91,7 @@ public:
     /// single calls would give, in that order.
     template <class... Ts>
     std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
+        store_.prepare(count);  // too many is an error of ours, not the vector's
         std::vector<id_type> made(count);
         spawn_into(std::span<id_type>(made), values...);
         return made;
@@ -97,6 +100,7 @@ public:
     /// The same, for each place of `out`. Nothing is written to `out` if it fails.
     template <class... Ts>
     void spawn_into(std::span<id_type> out, const Ts&... values) {
+        store_.prepare(out.size());
         const many<Ts...> given(store_, values...);
         store_.spawn_many(out, given.chunk, given);
     }
@@ -106,6 +110,7 @@ public:
     template <class Fill, class... Ts>
     void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs components to fill.");
+        store_.prepare(count);
         const many<Ts...> given(store_, values...);
         const std::size_t first = store_.spawn_rows(count, given.chunk, given);
         destroy_unless_filled guard{store_, given.chunk, first};
@@ -124,6 +129,8 @@ public:
     /// `count` copies; all or none.
     template <class... Ts>
     std::vector<id_type> clone_many(std::size_t count, at_type prototype, const Ts&... values) {
+        (void)store_.require(prototype, "clone");
+        store_.prepare(count);
         std::vector<id_type> made(count);
         clone_into(std::span<id_type>(made), prototype, values...);
         return made;
@@ -131,6 +138,7 @@ public:
     template <class... Ts>
     void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
         (void)store_.require(prototype, "clone");
+        store_.prepare(out.size());
         const many<Ts...> given(store_, values...);
         store_.clone_many(out, prototype, given.chunk, given);
     }
@@ -167,8 +175,8 @@ public:
     // ---- entities go ---------------------------------------------------------------------------
 
     /// False if it was not alive. Its version is spent at once: no copy of the id is alive any more.
-    /// O(its components). Destroying the fragment of a type takes that component from all entities; the
-    /// next use of the type makes a new fragment.
+    /// O(its components). Destroying the fragment of a type takes that component from all entities,
+    /// chunk by chunk as `clear<T>()` does; the next use of the type makes a new fragment.
     bool destroy(at_type e) { return store_.destroy(e); }
 
     /// How many of them were alive. If one is of another world, none is destroyed.
@@ -217,6 +225,7 @@ public:
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
+        static_assert((... && detail::is_component<Ts>));
         return store_.template put<store_type::present::keep, Ts...>(e, "add",
                                                                      incoming<Ts>(Ts())...);
     }
@@ -224,16 +233,14 @@ public:
     /// Makes a T of these arguments and sets it.
     template <class T, class... Args>
     T& emplace(at_type e, Args&&... args) {
-        store_.template put<store_type::present::assign, T>(
-            e, "emplace", incoming<T>(T(std::forward<Args>(args)...)));
-        return *store_.template find_value<T>(e.id);
+        return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
     }
 
     /// The T that `e` has, or one made of these arguments.
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
-        return emplace<T>(e, std::forward<Args>(args)...);
+        return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
     }
 
     /// Calls `change(T&)` on the T that `e` has: `errc::missing_component` if it has none. What `change`
@@ -320,7 +327,7 @@ public:
                    : store_.clear_fragment(store_.template ensure_fragment<T>());
     }
 
-    /// How many entities have T. O(chunks with T).
+    /// How many entities have T, a singleton among them. O(chunks with T).
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
         std::size_t sum = 0;
@@ -420,8 +427,8 @@ public:
     /// Room for `count` entities with exactly these components.
     template <class T, class... Ts>
     void reserve(std::size_t count) {
-        detail::chunk_data& into = store_.template ensure_chunk<T, Ts...>();
         store_.reserve(count);
+        detail::chunk_data& into = store_.template ensure_chunk<T, Ts...>();
         if (count > into.size) into.make_room(count - into.size, store_type::row_limit, {});
     }
     /// See `id_pool::recycle_tombstones`.
@@ -461,6 +468,13 @@ private:
             if (!filled) store.destroy_rows(chunk, first);
         }
     };
+
+    template <class T, class... Args>
+    T& emplace_as(const char* call, at_type e, Args&&... args) {
+        store_.template put<store_type::present::assign, T>(
+            e, call, incoming<T>(T(std::forward<Args>(args)...)));
+        return *store_.template find_value<T>(e.id);
+    }
 
     template <class T>
     [[nodiscard]] id_type self() const noexcept {
