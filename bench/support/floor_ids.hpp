@@ -51,6 +51,8 @@ public:
         return key < size_ && slots_[key].version == e >> 32;
     }
 
+    [[nodiscard]] static std::uint32_t key(id_type e) { return static_cast<std::uint32_t>(e); }
+
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 

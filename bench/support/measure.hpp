@@ -55,6 +55,29 @@ void add(const std::string& workload, const std::string& contestant, Function fu
         return 0;                                                             \
     }()
 
+/// The same for worlds; the floor has a function of its own where its calls differ.
+#define MUSTER_BENCH_WORLD(workload, function, floor)                             \
+    static const int registered_##function = [] {                                 \
+        add(workload, "floor", floor);                                            \
+        add(workload, "muster", function<basic_world<layouts::bound>>);           \
+        add(workload, "muster compact", function<basic_world<layouts::compact>>); \
+        return 0;                                                                 \
+    }()
+
+/// Times `body()` again and again on what is there; `sound()` must hold afterwards.
+template <class Body, class Sound>
+void measure_again(benchmark::State& state, Body body, Sound sound) {
+    body();  // warm
+    for (auto _ : state) {
+        const auto start = std::chrono::steady_clock::now();
+        body();
+        benchmark::ClobberMemory();
+        const auto passed = std::chrono::steady_clock::now() - start;
+        state.SetIterationTime(std::chrono::duration<double>(passed).count());
+    }
+    if (!sound()) state.SkipWithError("the result is wrong");
+}
+
 inline std::vector<std::uint32_t> shuffled(std::size_t count, std::uint32_t seed) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0u);

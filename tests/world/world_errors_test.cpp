@@ -111,6 +111,11 @@ TEST(world_errors, the_null_id_is_dead_and_never_foreign) {
     world w;
     EXPECT_TRUE(contains(sentence_of([&] { (void)w.get<position>(entity{}); }),
                          "entity E:null is dead: it is the null id, which names nothing"));
+    world telling{world_options{.provenance = true}};
+    const entity e = telling.spawn();  // has the key and version of the null id
+    telling.name(e, "first");
+    telling.destroy(e);
+    EXPECT_FALSE(contains(sentence_of([&] { telling.set(entity{}, 1); }), "first"));
     EXPECT_FALSE(w.destroy(entity{}));
     EXPECT_FALSE(w.remove<position>(entity{}));
     EXPECT_FALSE(w.clear(entity{}));

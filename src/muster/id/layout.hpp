@@ -17,7 +17,7 @@
 namespace muster {
 
 /// What becomes of a key when its last version is spent.
-enum class exhaustion : unsigned char {
+enum class MUSTER_API exhaustion : unsigned char {
     retire,     ///< it is never used again: no id is ever issued twice
     wrap,       ///< it starts over: a handle that is old enough can come alive again
     tombstone,  ///< it is parked until `recycle_tombstones()`, which starts it over
@@ -30,7 +30,7 @@ enum class reuse : unsigned char {
 };
 
 /// What a layout says. Keys count from `first_key`, versions from `first_version`.
-struct id_bits {
+struct MUSTER_API id_bits {
     unsigned key = 0;
     unsigned version = 0;
     unsigned world = 0;
@@ -69,7 +69,7 @@ constexpr layout_flaw find_flaw(const id_bits& bits) noexcept {
 }  // namespace detail
 
 template <class Rep, id_bits Bits>
-struct layout {
+struct MUSTER_API layout {
 private:
     using flaw = detail::layout_flaw;
     static constexpr flaw found = detail::find_flaw<Rep>(Bits);

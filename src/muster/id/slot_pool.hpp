@@ -239,9 +239,10 @@ public:
         return find_far(key);
     }
 
-    /// Whether the slot of `key` is in the array; `near` gives it then.
+    /// Whether the slot of `key` is in the array; `near()[key - near_key()]` is it then.
     [[nodiscard]] bool is_near(key_type key) const noexcept { return key - first_ < covered_; }
-    [[nodiscard]] const Slot& near(key_type key) const noexcept { return main_[key - first_]; }
+    [[nodiscard]] const Slot* near() const noexcept { return main_.data(); }
+    [[nodiscard]] key_type near_key() const noexcept { return first_; }
 
     /// The lowest living id whose key is `key` or above, or the null id. O(keys in between).
     [[nodiscard]] id_type next_living(key_type key) const noexcept {

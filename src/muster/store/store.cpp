@@ -2,9 +2,9 @@
 
 namespace muster::detail {
 
-template class store<layouts::bound>;
-template class store<layouts::compact>;
-template class store<layouts::exact>;
-template class store<layouts::packed>;
+template class MUSTER_API store<layouts::bound>;
+template class MUSTER_API store<layouts::compact>;
+template class MUSTER_API store<layouts::exact>;
+template class MUSTER_API store<layouts::packed>;
 
 }  // namespace muster::detail

@@ -98,16 +98,18 @@ public:
 
     /// The record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
+        // What does not depend on the entity comes before the first branch: a loop does it once.
         const std::uint64_t number = pool_.world();
+        const record_type* const records = pool_.near();
         if (!pool_.is_near(e.key())) [[unlikely]]
             return find_far(e);
-        const record_type& found = pool_.near(e.key());
+        const record_type& found = records[e.key() - pool_.near_key()];
         return found.is(e, number) ? &found : nullptr;
     }
 
     template <class T>
     [[nodiscard]] T* find_value(id_type e) const noexcept {
-        // What does not depend on the entity comes first: a loop does it once.
+        // As in `find`.
         const fragment_data& fragment = find_fragment<T>();
         std::byte* const* const bases = fragment.bases.data();
         const std::uint32_t limit = fragment.limit;
@@ -540,6 +542,7 @@ private:
 
     [[noreturn]] MUSTER_COLD void raise_busy(const char* call) const;
     [[nodiscard]] std::string why_dead(id_type e) const;
+    [[nodiscard]] const deaths::entry* find_death(id_type e) const noexcept;
 
     world_number number_;
     slot_pool<Layout, record_type> pool_;
@@ -554,11 +557,6 @@ private:
     name_table names_;
     deaths deaths_;
 };
-
-extern template class MUSTER_API store<layouts::bound>;
-extern template class MUSTER_API store<layouts::compact>;
-extern template class MUSTER_API store<layouts::exact>;
-extern template class MUSTER_API store<layouts::packed>;
 
 }  // namespace detail
 }  // namespace muster

@@ -414,12 +414,19 @@ std::string_view store<Layout>::name(id_type e) const noexcept {
 
 // ---- errors ------------------------------------------------------------------------------------
 
+/// Only for an id that this world issued: others may share its key and version.
+template <class Layout>
+const deaths::entry* store<Layout>::find_death(id_type e) const noexcept {
+    const bool is_ours =
+        id_type::assemble(e.key(), e.version(), pool_.world()) == e && !e.is_null();
+    return is_ours ? deaths_.find(e.key(), e.version()) : nullptr;
+}
+
 template <class Layout>
 std::string store<Layout>::describe(id_type e) const {
     std::string name(names_.find(e.value()));
     if (name.empty())
-        if (const deaths::entry* const known = deaths_.find(e.key(), e.version()))
-            name = known->name;
+        if (const deaths::entry* const known = find_death(e)) name = known->name;
     std::string made = text("entity ", to_string(e));
     if (!name.empty()) made += text(" \"", name, "\"");
     return made;
@@ -439,7 +446,7 @@ std::string store<Layout>::why_dead(id_type e) const {
     const std::string now = slot->version() <= Layout::last_issued_version
                                 ? text("slot ", e.key(), " is now at version ", slot->version())
                                 : text("slot ", e.key(), " has spent its last version");
-    if (const deaths::entry* const known = deaths_.find(e.key(), e.version()))
+    if (const deaths::entry* const known = find_death(e))
         return text("destroyed at ", place_text(known->where), "; ", now);
     return provenance_ ? now
                        : text(now, "; world_options.provenance would tell where it was destroyed");
