@@ -5,6 +5,8 @@
 
 namespace muster::detail {
 
+chunk_data::chunk_data() = default;
+
 chunk_data::~chunk_data() {
     destroy_values(0, size);
     for (column& one : columns) one.free();

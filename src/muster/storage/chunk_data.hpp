@@ -34,7 +34,7 @@ struct MUSTER_API chunk_data {
     std::size_t hash = 0;                   // of `fragments`
     edge_table edges;                       // to other chunks
 
-    chunk_data() = default;
+    chunk_data();
     chunk_data(const chunk_data&) = delete;
     chunk_data& operator=(const chunk_data&) = delete;
     ~chunk_data();

@@ -2,6 +2,11 @@
 
 namespace muster::detail {
 
+edge_table::edge_table() noexcept = default;
+edge_table::~edge_table() {
+    clear();
+}
+
 void edge_table::reserve_one() {
     if ((size_ + 1) * 2 <= room_.size()) return;
     std::vector<place> before(room_.empty() ? 4 : room_.size() * 2, nothing);

@@ -28,10 +28,10 @@ struct edge {
 /// A hash table of edges by key: one load where there is no collision.
 class MUSTER_API edge_table {
 public:
-    edge_table() = default;
+    edge_table() noexcept;
     edge_table(const edge_table&) = delete;
     edge_table& operator=(const edge_table&) = delete;
-    ~edge_table() { clear(); }
+    ~edge_table();
 
     [[nodiscard]] const edge* find(std::uint64_t key) const noexcept {
         for (std::uint64_t at = key & mask_;; at = (at + 1) & mask_) {

@@ -35,7 +35,12 @@ constexpr std::uint32_t to_int(chunk_index index) noexcept {
 /// What a base shows where there is a fragment but no column in memory.
 MUSTER_API inline std::byte no_values[1];
 
-struct fragment_data {
+struct MUSTER_API fragment_data {
+    constexpr fragment_data() noexcept = default;
+    fragment_data(const fragment_data&) = delete;
+    fragment_data& operator=(const fragment_data&) = delete;
+    ~fragment_data();  // in the source: who includes this need not compile it
+
     std::uint32_t limit = 0;          // chunks from here on do not have it
     raw_array<std::byte*> bases;      // by chunk; null: that chunk does not have it
     const type_info* type = nullptr;  // null only in `no_fragment`
@@ -52,6 +57,6 @@ struct fragment_data {
 };
 
 /// Stands for the fragment of a type that a world has not met: no chunk has it.
-MUSTER_API inline const fragment_data no_fragment;
+MUSTER_API extern const fragment_data no_fragment;
 
 }  // namespace muster::detail

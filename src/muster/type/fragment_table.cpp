@@ -7,6 +7,10 @@
 
 namespace muster::detail {
 
+constinit const fragment_data no_fragment;
+
+fragment_data::~fragment_data() = default;
+
 fragment_table::fragment_table() {
     by_type_.grow(8);
     by_type_[types_++] = &no_fragment;
