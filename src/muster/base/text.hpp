@@ -3,13 +3,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace muster::detail {
 
-inline void append_part(std::string& sentence, const char* part) {
-    sentence += part;
-}
-inline void append_part(std::string& sentence, const std::string& part) {
+inline void append_part(std::string& sentence, std::string_view part) {
     sentence += part;
 }
 inline void append_part(std::string& sentence, std::uint64_t part) {

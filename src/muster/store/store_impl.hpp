@@ -134,7 +134,7 @@ void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values g
                 is_given ? given.values[static_cast<std::size_t>(found - given.fragments.begin())]
                          : one.fragment->base(original->index) + row * one.type->size;
             if (one.type->fill == nullptr)
-                raise(errc::not_copyable, text(std::string(one.type->name),
+                raise(errc::not_copyable, text(one.type->name,
                                                " cannot be copied: give a value for it, or remove "
                                                "it from what is cloned"));
             one.type->fill(one.at(into.size), value, count);
@@ -468,10 +468,9 @@ void store<Layout>::raise_missing(at_type who, const char* call, std::string_vie
     std::string has;
     for (const fragment_data* one : graph_.at(found->chunk()).fragments)
         has += text(has.empty() ? "" : ", ", one->name);
-    raise(errc::missing_component,
-          text(describe(who.id), " has no ", std::string(type), ": it has ",
-               has.empty() ? std::string("no components") : has, " (", call, " at ",
-               place_text(who.where), ")"));
+    raise(errc::missing_component, text(describe(who.id), " has no ", type, ": it has ",
+                                        has.empty() ? std::string("no components") : has, " (",
+                                        call, " at ", place_text(who.where), ")"));
 }
 
 template <class Layout>

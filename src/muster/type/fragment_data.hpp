@@ -15,7 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace muster::detail {
@@ -46,7 +46,7 @@ struct MUSTER_API fragment_data {
     const type_info* type = nullptr;  // null only in `no_fragment`
     fragment_index index{};
     std::byte id[8]{};                // its id, as the layout has it
-    std::string name;                 // for sentences
+    std::string_view name;            // for sentences
     std::vector<chunk_index> chunks;  // that have it, in the order of their making
 
     /// The column of that chunk, or null.

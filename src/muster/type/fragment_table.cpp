@@ -25,11 +25,10 @@ fragment_data& fragment_table::add(type_index type, const type_info& info) {
     if (at >= by_type_.capacity()) by_type_.grow(larger(at + 1, by_type_.capacity() * 2));
     while (types_ <= at) by_type_[types_++] = &no_fragment;
     reserve_more(all_, 1);
-    std::string name(info.name);
     auto* const made = new fragment_data;
     made->type = &info;
     made->index = fragment_index{last_++};
-    made->name.swap(name);
+    made->name = info.name;
     all_.push_back(made);
     by_type_[at] = made;
     return *made;

@@ -19,7 +19,7 @@ std::span<T> span_of(const store<Layout>& from, const chunk_data& chunk, std::si
     std::byte* const base = from.template find_fragment<T>().base(chunk.index);
     if (base == nullptr)
         raise(errc::missing_component,
-              text("the chunk ", to_text(chunk), " has no ", std::string(type_name<T>())));
+              text("the chunk ", to_text(chunk), " has no ", type_name<T>()));
     return {value_at<T>(base, first), count};
 }
 
@@ -65,9 +65,8 @@ public:
     template <class T>
     [[nodiscard]] std::span<T> components() const {
         if (store_ == nullptr)
-            detail::raise(
-                errc::missing_component,
-                detail::text("the null chunk has no ", std::string(detail::type_name<T>())));
+            detail::raise(errc::missing_component,
+                          detail::text("the null chunk has no ", detail::type_name<T>()));
         const detail::chunk_data& chunk = data();
         return detail::span_of<Layout, T>(*store_, chunk, 0, chunk.size);
     }
