@@ -149,7 +149,8 @@ TEST(world_errors, what_cannot_be_copied_is_named) {
     const entity e = w.spawn(unique{});
     const std::string sentence = sentence_of([&] { w.clone(e); });
     EXPECT_TRUE(contains(sentence, "unique")) << sentence;
-    EXPECT_TRUE(contains(sentence, "cannot be copied")) << sentence;
+    EXPECT_TRUE(contains(sentence, "cannot be copied; give the clone one")) << sentence;
+    EXPECT_TRUE(contains(sentence, "entity E:")) << sentence;
 }
 
 TEST(world_errors, the_world_cannot_be_changed_in_the_middle_of_a_change) {

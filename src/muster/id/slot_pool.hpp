@@ -94,23 +94,32 @@ public:
     slot_pool& operator=(const slot_pool&) = delete;
 
     id_type create() {
-        return create_settled([](Slot&) {});
-    }
-    /// `settle(slot)` may add to what the new id's slot holds.
-    template <class Settle>
-    id_type create_settled(Settle settle) {
-        if (free_ != 0) return reissue(settle);
+        const auto as_it_is = [](Slot&) {};
+        if (free_ != 0) return reissue(as_it_is);
         if (fresh_ >= limit_) find_fresh();
-        return issue_fresh(settle);
+        return issue_fresh(as_it_is);
     }
 
-    /// Whether `create_now` may be called: the next id needs no memory and no second look.
+    /// Whether `create_now` may be called: the next id needs no memory and no second look. `settle(slot)`
+    /// may add to what the id's slot holds.
     [[nodiscard]] bool is_ready() const noexcept {
         return free_ == 0 ? fresh_ < limit_ : claimed_.empty() && head_ - first_ < covered_;
     }
     template <class Settle>
     id_type create_now(Settle settle) noexcept {
         return free_ == 0 ? issue_fresh(settle) : reissue_slot(main_[head_ - first_], settle);
+    }
+
+    /// Whether `destroy_now` may be called for this id: it is alive, its slot is in the array, and its key
+    /// goes to the head of the line.
+    [[nodiscard]] bool is_destroyed_easily(id_type e) const noexcept {
+        return is_stack_ && is_near(e.key()) && main_[e.key() - first_].is(e, world_) &&
+               (Layout::on_exhaustion != exhaustion::wrap &&
+                e.version() != Layout::last_issued_version);
+    }
+    void destroy_now(id_type e) noexcept {
+        --living_;
+        push_free(e.key(), main_[e.key() - first_], e.version() + 1);
     }
 
     /// Does all that can fail in the next `count` creations: those will not.
@@ -159,16 +168,10 @@ public:
     }
 
     bool destroy(id_type e) noexcept {
-        return destroy_after(e, [](Slot&) {});
-    }
-    /// `before(slot)` is called when the id is known to be alive; if it throws, the id stays so.
-    template <class Before>
-    bool destroy_after(id_type e, Before before) {
         const key_type index = e.key() - first_;
         if (index >= covered_) [[unlikely]]
-            return destroy_far(e, before);
+            return destroy_far(e);
         if (!main_[index].is(e, world_)) return false;
-        before(main_[index]);
         spend(e.key(), main_[index], e.version(), true);
         return true;
     }
@@ -241,7 +244,7 @@ public:
 
     /// Whether the slot of `key` is in the array; `near()[key - near_key()]` is it then.
     [[nodiscard]] bool is_near(key_type key) const noexcept { return key - first_ < covered_; }
-    [[nodiscard]] const Slot* near() const noexcept { return main_.data(); }
+    [[nodiscard]] Slot* near() const noexcept { return main_.data(); }
     [[nodiscard]] key_type near_key() const noexcept { return first_; }
 
     /// The lowest living id whose key is `key` or above, or the null id. O(keys in between).
@@ -308,11 +311,9 @@ private:
         return slot != nullptr && slot->is(e, world_);
     }
 
-    template <class Before>
-    [[gnu::noinline]] bool destroy_far(id_type e, Before before) {
+    [[gnu::noinline]] bool destroy_far(id_type e) noexcept {
         Slot* slot = far_.find(e.key());
         if (slot == nullptr || !slot->is(e, world_)) return false;
-        before(*slot);
         spend(e.key(), *slot, e.version(), owns(e.key()));
         return true;
     }
@@ -431,12 +432,16 @@ private:
     /// is in no line: it waits for `create_at`.
     void release(key_type key, Slot& slot, version_type version, bool in_range) noexcept {
         if (in_range && is_stack_) [[likely]] {
-            slot = Slot::dead(key, free_ == 0 ? other(key) : head_, version);
-            head_ = key;
-            ++free_;
+            push_free(key, slot, version);
         } else {
             release_otherwise(key, slot, version, in_range);
         }
+    }
+
+    void push_free(key_type key, Slot& slot, version_type version) noexcept {
+        slot = Slot::dead(key, free_ == 0 ? other(key) : head_, version);
+        head_ = key;
+        ++free_;
     }
 
     [[gnu::noinline]] void release_otherwise(key_type key, Slot& slot, version_type version,

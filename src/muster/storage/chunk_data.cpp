@@ -15,8 +15,8 @@ chunk_data::~chunk_data() {
 
 void chunk_data::grow(std::size_t more, std::size_t limit, watched arguments) {
     if (more > limit - size)
-        raise(errc::limit, text("a chunk cannot have more than ", limit, " rows: it has ", size,
-                                ", and ", more, " more are wanted"));
+        raise(errc::limit, text("the chunk ", to_text(*this), " cannot have more than ", limit,
+                                " rows: it has ", size, ", and ", more, " more are wanted"));
     const std::size_t ample = larger(larger(size + more, capacity * 2), 8);
     resize(smaller(ample, limit), arguments);
 }

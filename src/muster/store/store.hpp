@@ -11,7 +11,8 @@
 //     refuses every other change. Destructors run before anything moves: who reads the world in one
 //     finds it whole.
 //
-// Members that are not templates are defined in store_impl.hpp and compiled once per layout.
+// Members that are not templates are defined in store_impl.hpp and compiled once per layout. What is
+// inline here calls nothing of the pool that is not a few instructions: all users compile it.
 #pragma once
 
 #include <muster/base/error.hpp>
@@ -94,7 +95,7 @@ public:
     [[nodiscard]] std::size_t size() const noexcept {
         return pool_.size() - fragments_.all().size();
     }
-    [[nodiscard]] bool alive(id_type e) const noexcept { return pool_.alive(e); }
+    [[nodiscard]] bool alive(id_type e) const noexcept { return find(e) != nullptr; }
 
     /// The record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
@@ -127,7 +128,7 @@ public:
                 return *found;
             raise_missing(who, "get", type_name<T>());
         } else {
-            const record_type& found = *pool_.find(who.id.key());
+            const record_type& found = *find_record(who.id.key());
             return *value_at<T>(find_fragment<T>().bases[to_int(found.chunk())], found.row());
         }
     }
@@ -139,10 +140,15 @@ public:
     }
 
     /// `find` for keys that are far from the others.
-    [[gnu::pure, gnu::noinline]] const record_type* find_far(id_type e) const noexcept {
-        const record_type* const found = pool_.find(e.key());
-        return found != nullptr && found->is(e, pool_.world()) ? found : nullptr;
+    [[gnu::pure]] const record_type* find_far(id_type e) const noexcept;
+
+    /// The record of a key, or null.
+    [[nodiscard]] record_type* find_record(std::uint64_t key) const noexcept {
+        if (pool_.is_near(key)) [[likely]]
+            return pool_.near() + (key - pool_.near_key());
+        return find_far_record(key);
     }
+    [[gnu::pure]] record_type* find_far_record(std::uint64_t key) const noexcept;
 
     /// The lowest living id of the user's with this key or a higher one, or the null id.
     [[nodiscard]] id_type next_living(std::uint64_t key) const noexcept;
@@ -225,13 +231,9 @@ public:
     id_type spawn_at(id_type wanted, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
         chunk_data& into = open_row<typename incoming<Args>::type...>(from);
-        pool_.create_at(wanted);
+        claim(wanted);
         construct(into, from, values...);
-        if (&into != &graph_.nowhere()) {
-            pool_.find(wanted.key())->place(into.index, into.size);
-            ids(into)[into.size++] = wanted;
-        }
-        return wanted;
+        return enter_at(into, wanted);
     }
 
     /// As `prototype`, but for what is given.
@@ -287,7 +289,7 @@ public:
         chunk_data* more = find_chunk<typename incoming<Args>::type...>();
         if (more == nullptr) [[unlikely]] {
             more = &ensure_chunk<typename incoming<Args>::type...>();
-            now = pool_.find(who.id.key());  // registering a type can move the records
+            now = find_record(who.id.key());  // registering a type can move the records
         }
         chunk_data& here = graph_.at(now->chunk());
         const edge& way = graph_.with(here, *more);
@@ -325,14 +327,12 @@ public:
 
     bool destroy(at_type who) {
         refuse_if_busy("destroy");
-        const bool died = pool_.destroy_after(who.id, [&](record_type& found) {
-            if (who.id.key() >= told_from_) [[unlikely]]
-                before_death(who.id, who.where);
-            if (found.chunk() != chunk_index{}) leave_row(found);
-        });
-        if (!died && is_foreign(who.id)) [[unlikely]]
-            raise_not_alive(who, "destroy");
-        return died;
+        if (who.id.key() >= told_from_ || !pool_.is_destroyed_easily(who.id)) [[unlikely]]
+            return destroy_slowly(who);
+        record_type& found = pool_.near()[who.id.key() - pool_.near_key()];
+        if (found.chunk() != chunk_index{}) leave_row(found);
+        pool_.destroy_now(who.id);
+        return true;
     }
     /// All or, if one is foreign, none.
     std::size_t destroy(std::span<const id_type> all, const std::source_location& where);
@@ -340,16 +340,9 @@ public:
 
     // ---- room ----------------------------------------------------------------------------------
 
-    void reserve(std::size_t count) {
-        refuse_if_busy("reserve");
-        const std::size_t own = fragments_.all().size();
-        pool_.reserve(count + own < count ? count : count + own);
-    }
+    void reserve(std::size_t count);
     /// Does all that can fail in the making of `count` ids.
-    void prepare(std::size_t count) {
-        refuse_if_busy("spawn");
-        pool_.prepare(count);
-    }
+    void prepare(std::size_t count);
     std::size_t recycle_tombstones();
     void collect_garbage();
 
@@ -387,7 +380,7 @@ public:
 
     /// The record of an entity that a call needs alive.
     record_type& require(at_type who, const char* call) {
-        record_type* const found = pool_.find(who.id.key());
+        record_type* const found = find_record(who.id.key());
         if constexpr (checked)
             if (found == nullptr || !found->is(who.id, pool_.world())) [[unlikely]]
                 raise_not_alive(who, call);
@@ -407,7 +400,7 @@ private:
 
     /// Null if it is not alive; an id of another world is an error.
     record_type* find_own(at_type who, const char* call) {
-        record_type* const found = pool_.find(who.id.key());
+        record_type* const found = find_record(who.id.key());
         if (found != nullptr && found->is(who.id, pool_.world())) [[likely]]
             return found;
         if (is_foreign(who.id)) raise_not_alive(who, call);
@@ -423,7 +416,7 @@ private:
     MUSTER_COLD id_type spawn_slowly(incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
         chunk_data& into = open_row<typename incoming<Args>::type...>(from);
-        pool_.prepare(1);
+        prepare(1);
         construct(into, from, values...);
         return enter(into);
     }
@@ -490,13 +483,12 @@ private:
         if constexpr (!is_tag<type>) value.assign(value_at<type>(base, row), from);
     }
 
-    /// The row behind the last, whose values are there, becomes that of a new id. Room is there.
-    id_type enter(chunk_data& into) noexcept {
-        if (into.index == chunk_index{}) return pool_.create();
-        const std::size_t row = into.size++;
-        return ids(into)[row] =
-                   pool_.create_settled([&](record_type& made) { made.place(into.index, row); });
-    }
+    /// The row behind the last, whose values are there, becomes that of a new id, or of this one. Room
+    /// is there.
+    id_type enter(chunk_data& into) noexcept;
+    id_type enter_at(chunk_data& into, id_type made) noexcept;
+    /// Makes this id.
+    void claim(id_type wanted);
 
     [[nodiscard]] static id_type* ids(const chunk_data& chunk) noexcept {
         // SAFETY: the column of ids, aligned for them.
@@ -507,6 +499,8 @@ private:
     void write_rows(chunk_data& into, std::size_t count, row_values given,
                     const chunk_data* skipped, const chunk_data* original, std::size_t row);
     void enter_many(chunk_data& into, std::size_t count) noexcept;
+    void refuse_uncopyable(at_type prototype, const chunk_data& original,
+                           const chunk_data& given) const;
 
     /// The entity has something of this set.
     bool remove_set(id_type e, record_type& found, const chunk_data& less) {
@@ -523,7 +517,7 @@ private:
     }
     /// The same after a type may have been registered, which can move the records.
     MUSTER_COLD bool remove_set(id_type e, const chunk_data& less) {
-        return remove_set(e, *pool_.find(e.key()), less);
+        return remove_set(e, *find_record(e.key()), less);
     }
     void move_row(id_type e, record_type& found, chunk_data& from, const edge& way) noexcept;
     void destroy_dropped(const chunk_data& from, const edge& way, std::size_t row) noexcept;
@@ -536,6 +530,7 @@ private:
     MUSTER_COLD fragment_data& add_fragment(type_index type, const type_info& info);
     MUSTER_COLD chunk_data& find_list(std::size_t list, std::span<fragment_data*> set);
     id_type make_own_id();
+    MUSTER_COLD bool destroy_slowly(at_type who);
     void before_death(id_type e, const std::source_location& where);
     void destroy_fragment(fragment_data& fragment);
     [[nodiscard]] fragment_data* find_fragment_of(id_type e) const noexcept;

@@ -35,6 +35,18 @@ store<Layout>::~store() {
     number_.spend(pool_.unused_version());
 }
 
+template <class Layout>
+auto store<Layout>::find_far(id_type e) const noexcept -> const record_type* {
+    const record_type* const found = pool_.find(e.key());
+    return found != nullptr && found->is(e, pool_.world()) ? found : nullptr;
+}
+
+template <class Layout>
+auto store<Layout>::find_far_record(std::uint64_t key) const noexcept -> record_type* {
+    // SAFETY: the pool is not const where the record is changed.
+    return const_cast<record_type*>(pool_.find(key));
+}
+
 // ---- fragments ---------------------------------------------------------------------------------
 
 template <class Layout>
@@ -133,15 +145,22 @@ void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values g
             const void* const value =
                 is_given ? given.values[static_cast<std::size_t>(found - given.fragments.begin())]
                          : one.fragment->base(original->index) + row * one.type->size;
-            if (one.type->fill == nullptr)
-                raise(errc::not_copyable, text(one.type->name,
-                                               " cannot be copied: give a value for it, or remove "
-                                               "it from what is cloned"));
             one.type->fill(one.at(into.size), value, count);
         }
         ++guard.done;
     }
     guard.done = 0;
+}
+
+template <class Layout>
+void store<Layout>::refuse_uncopyable(at_type prototype, const chunk_data& original,
+                                      const chunk_data& given) const {
+    for (const column& one : original.columns)
+        if (one.type->fill == nullptr && !given.has(*one.fragment))
+            raise(errc::not_copyable,
+                  text(describe(prototype.id), " cannot be cloned: its ", one.type->name,
+                       " cannot be copied; give the clone one, or remove it (clone at ",
+                       place_text(prototype.where), ")"));
 }
 
 template <class Layout>
@@ -152,9 +171,29 @@ chunk_data& store<Layout>::copy_row(at_type prototype, const chunk_data& given, 
     chunk_data& into = *graph_.with(original, given).target;
     pool_.prepare(1);
     if (&into == &graph_.nowhere()) return into;
+    refuse_uncopyable(prototype, original, given);
     into.make_room(1, row_limit, arguments);
     write_rows(into, 1, {}, &given, &original, row);
     return into;
+}
+
+template <class Layout>
+auto store<Layout>::enter(chunk_data& into) noexcept -> id_type {
+    return enter_at(into, pool_.create());
+}
+
+template <class Layout>
+auto store<Layout>::enter_at(chunk_data& into, id_type made) noexcept -> id_type {
+    if (&into != &graph_.nowhere()) {
+        find_record(made.key())->place(into.index, into.size);
+        ids(into)[into.size++] = made;
+    }
+    return made;
+}
+
+template <class Layout>
+void store<Layout>::claim(id_type wanted) {
+    pool_.create_at(wanted);
 }
 
 template <class Layout>
@@ -197,6 +236,7 @@ void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_
     chunk_data& into = *graph_.with(original, given_chunk).target;
     pool_.prepare(out.size());
     if (&into == &graph_.nowhere()) return pool_.create(out);
+    refuse_uncopyable(prototype, original, given_chunk);
     into.make_room(out.size(), row_limit, given.values);
     write_rows(into, out.size(), given, nullptr, &original, row);
     enter_many(into, out.size());
@@ -342,6 +382,16 @@ void store<Layout>::before_death(id_type e, const std::source_location& where) {
 }
 
 template <class Layout>
+bool store<Layout>::destroy_slowly(at_type who) {
+    record_type* const found = find_own(who, "destroy");
+    if (found == nullptr) return false;
+    if (who.id.key() >= told_from_) before_death(who.id, who.where);
+    if (found->chunk() != chunk_index{}) leave_row(*found);
+    pool_.destroy(who.id);
+    return true;
+}
+
+template <class Layout>
 std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
     refuse_if_busy("destroy");
@@ -383,6 +433,19 @@ auto store<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
 }
 
 // ---- room --------------------------------------------------------------------------------------
+
+template <class Layout>
+void store<Layout>::reserve(std::size_t count) {
+    refuse_if_busy("reserve");
+    const std::size_t own = fragments_.all().size();
+    pool_.reserve(count + own < count ? count : count + own);
+}
+
+template <class Layout>
+void store<Layout>::prepare(std::size_t count) {
+    refuse_if_busy("spawn");
+    pool_.prepare(count);
+}
 
 template <class Layout>
 std::size_t store<Layout>::recycle_tombstones() {
