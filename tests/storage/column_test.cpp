@@ -148,9 +148,7 @@ TYPED_TEST(column_of, addresses_outside_of_its_values_are_not_touched) {
     std::array<const void*, 4> watching{};
     std::copy(std::begin(outside), std::end(outside), watching.begin());
     const auto other = std::make_unique<char[]>(256);
-    const std::byte* const before = tested.values.data;
     ASSERT_TRUE(tested.values.resize(3, 10'000, watching));
-    ASSERT_NE(tested.values.data, before);
     for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(watching[i], outside[i]) << i;
 }
 

@@ -279,12 +279,16 @@ TYPED_TEST(world_test, an_entity_is_found_by_value) {
 
 TYPED_TEST(world_test, singletons_belong_to_the_world) {
     EXPECT_FALSE(this->w.template has_single<position>());
-    EXPECT_EQ(code_of([&] { (void)this->w.template single<position>(); }), errc::dead_entity);
+    this->w.spawn();
+    EXPECT_EQ(code_of([&] { (void)this->w.template single<position>(); }), errc::missing_component);
+    EXPECT_TRUE(sentence_of([&] {
+                    (void)this->w.template single<position>();
+                }).starts_with("world " + to_string(this->w) + " has no singleton "));
     this->w.set_single(position{1, 2});
     EXPECT_EQ(this->w.template single<position>(), (position{1, 2}));
     this->w.template single<position>().x = 5;
     EXPECT_EQ(std::as_const(this->w).template single<position>().x, 5);
-    EXPECT_EQ(this->w.size(), 0u);
+    EXPECT_EQ(this->w.size(), 1u);
     EXPECT_TRUE(this->w.template remove_single<position>());
     EXPECT_EQ(code_of([&] { (void)this->w.template single<position>(); }), errc::missing_component);
 }

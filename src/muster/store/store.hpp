@@ -392,6 +392,8 @@ public:
     /// Why a get on this entity, or on one that is not there, failed.
     [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call,
                                                 std::string_view type) const;
+    [[noreturn]] MUSTER_COLD void raise_no_single(std::string_view type,
+                                                  const std::source_location& where) const;
     /// "entity E:1-42[3] "goblin""
     [[nodiscard]] std::string describe(id_type e) const;
 

@@ -537,6 +537,14 @@ void store<Layout>::raise_missing(at_type who, const char* call, std::string_vie
 }
 
 template <class Layout>
+void store<Layout>::raise_no_single(std::string_view type,
+                                    const std::source_location& where) const {
+    raise(errc::missing_component,
+          text("world W:", number(), " has no singleton ", type,
+               ": set_single gives it one (single at ", place_text(where), ")"));
+}
+
+template <class Layout>
 void store<Layout>::raise_busy(const char* call) const {
     raise(errc::in_scope,
           text(call,

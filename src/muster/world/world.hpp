@@ -365,12 +365,16 @@ public:
     }
     template <class T>
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
-        return get<T>(at_type(self<T>(), where));
+        T* const found = try_get<T>(self<T>());
+        if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
+        return *found;
     }
     template <class T>
     [[nodiscard]] const T& single(
         std::source_location where = std::source_location::current()) const {
-        return get<T>(at_type(self<T>(), where));
+        const T* const found = try_get<T>(self<T>());
+        if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
+        return *found;
     }
     template <class T>
     [[nodiscard]] bool has_single() const noexcept {
