@@ -27,7 +27,7 @@ public:
         std::swap(capacity_, other.capacity_);
         return *this;
     }
-    ~raw_array() { std::free(data_); }
+    ~raw_array() { std::free(static_cast<void*>(data_)); }
 
     [[nodiscard]] T* data() const noexcept { return data_; }
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
@@ -36,9 +36,11 @@ public:
     /// Room for at least `count`; `std::bad_alloc` changes nothing. Moves the elements.
     void grow(std::size_t count) {
         if (count <= capacity_) return;
+        // NOLINTBEGIN(bugprone-sizeof-expression): T may be a pointer
         if (count > SIZE_MAX / sizeof(T)) raise_out_of_memory();
         // SAFETY: T is trivially copyable, so realloc may move it; it aligns to max_align_t.
         void* grown = std::realloc(static_cast<void*>(data_), count * sizeof(T));
+        // NOLINTEND(bugprone-sizeof-expression)
         if (grown == nullptr) raise_out_of_memory();
         data_ = static_cast<T*>(grown);
         capacity_ = count;
@@ -48,8 +50,9 @@ public:
     void trim(std::size_t count) noexcept {
         if (count >= capacity_) return;
         if (count == 0) {
-            std::free(std::exchange(data_, nullptr));
+            std::free(static_cast<void*>(std::exchange(data_, nullptr)));
             capacity_ = 0;
+            // NOLINTNEXTLINE(bugprone-sizeof-expression)
         } else if (void* const less = std::realloc(static_cast<void*>(data_), count * sizeof(T))) {
             data_ = static_cast<T*>(less);
             capacity_ = count;

@@ -22,17 +22,18 @@
 namespace muster::detail {
 
 struct MUSTER_API chunk_data {
+    // What every change reads is on the first two cache lines.
+    column ids;
     std::size_t size = 0;
     std::size_t capacity = 0;
-    column ids;
     std::vector<column> columns;
     chunk_index index{};
     bool runs_code = false;    // moving or destroying its values runs code of the user's
     std::uint64_t serial = 0;  // by the order of making; never given twice
+    std::size_t hash = 0;      // of `fragments`
+    edge_table edges;          // to other chunks
     std::vector<fragment_data*> fragments;  // by number
     std::vector<std::byte> fragment_ids;    // their ids, as the layout has them
-    std::size_t hash = 0;                   // of `fragments`
-    edge_table edges;                       // to other chunks
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;

@@ -242,7 +242,7 @@ public:
         const void* from[] = {values.where()..., nullptr};
         refuse_if_busy("clone");
         (void)require(prototype, "clone");
-        chunk_data& given = ensure_chunk<typename incoming<Args>::type...>();
+        const chunk_data& given = ensure_chunk<typename incoming<Args>::type...>();
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
         construct(into, from, values...);
         return enter(into);
