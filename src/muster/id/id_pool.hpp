@@ -4,6 +4,7 @@
 // One array, one integer per key; `slot_pool.hpp` draws it.
 #pragma once
 
+#include <muster/id/living_iterator.hpp>
 #include <muster/id/slot_pool.hpp>
 
 #include <cstddef>
@@ -101,43 +102,12 @@ public:
     /// Over the living ids, by key. The pool may change meanwhile: an iterator holds a key, not an
     /// address, and goes on with the next key that is alive by then (so that a loop which creates an
     /// id at each step ends only when no key is left). A step costs the dead keys it passes.
-    class iterator {
-    public:
-        // The tags come with <string>; <iterator> would cost as much as all of this header.
-        using iterator_concept = std::forward_iterator_tag;
-        using iterator_category = std::input_iterator_tag;
-        using value_type = id_type;
-        using difference_type = std::ptrdiff_t;
-        using pointer = void;
-        using reference = id_type;
-
-        iterator() = default;
-        [[nodiscard]] id_type operator*() const noexcept { return at_; }
-        iterator& operator++() noexcept {
-            at_ = pool_->next_living(at_.key() + 1);
-            return *this;
-        }
-        iterator operator++(int) noexcept {
-            iterator before = *this;
-            ++*this;
-            return before;
-        }
-        friend bool operator==(const iterator& a, const iterator& b) noexcept {
-            return a.at_ == b.at_;
-        }
-
-    private:
-        friend class id_pool;
-        iterator(const base* pool, id_type at) noexcept : pool_(pool), at_(at) {}
-
-        const base* pool_ = nullptr;
-        id_type at_;  // null at the end
-    };
+    using iterator = detail::living_iterator<base, id_type>;
 
     [[nodiscard]] iterator begin() const noexcept {
-        return {this, base::next_living(Layout::first_key)};
+        return {*this, base::next_living(Layout::first_key)};
     }
-    [[nodiscard]] iterator end() const noexcept { return {this, id_type{}}; }
+    [[nodiscard]] iterator end() const noexcept { return {*this, id_type{}}; }
 };
 
 }  // namespace muster

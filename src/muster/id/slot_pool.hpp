@@ -94,10 +94,9 @@ public:
     slot_pool& operator=(const slot_pool&) = delete;
 
     id_type create() {
-        const auto as_it_is = [](Slot&) {};
-        if (free_ != 0) return reissue(as_it_is);
+        if (free_ != 0) return reissue();
         if (fresh_ >= limit_) find_fresh();
-        return issue_fresh(as_it_is);
+        return issue_fresh([](Slot&) {});
     }
 
     /// Whether `create_now` may be called: the next id needs no memory and no second look. `settle(slot)`
@@ -131,7 +130,7 @@ public:
     void create(std::span<id_type> out) {
         prepare(out.size());
         auto at = out.begin();
-        while (at != out.end() && free_ != 0) *at++ = reissue([](Slot&) {});
+        while (at != out.end() && free_ != 0) *at++ = reissue();
         while (at != out.end()) {
             if (fresh_ >= limit_) find_fresh();
             const auto run = smaller(limit_ - fresh_, static_cast<std::size_t>(out.end() - at));
@@ -408,11 +407,10 @@ private:
 
     // ---- keys that wait for reuse -------------------------------------------------------------
 
-    template <class Settle>
-    id_type reissue(Settle settle) noexcept {
+    id_type reissue() noexcept {
         if (!claimed_.empty()) [[unlikely]]
             pass_claimed();
-        return reissue_slot(*find(head_), settle);
+        return reissue_slot(*find(head_), [](Slot&) {});
     }
 
     /// The first in the line, whose slot this is, comes alive.

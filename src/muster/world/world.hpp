@@ -21,6 +21,7 @@
 // is missing, are undefined behaviour instead of errors.
 #pragma once
 
+#include <muster/id/living_iterator.hpp>
 #include <muster/store/store.hpp>
 #include <muster/type/fragment.hpp>
 #include <muster/world/builder.hpp>
@@ -166,7 +167,7 @@ public:
     /// Living entities; the world's own ids, those of component types, do not count.
     [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
 
-    class entity_iterator;
+    using entity_iterator = detail::living_iterator<store_type, id_type>;
     class entity_range;
     /// All living entities, by key: `for (entity e : w.entities())`. The world may change meanwhile: an
     /// iterator holds a key, not an address, and goes on with the next that is alive by then.
@@ -489,40 +490,6 @@ private:
     }
 
     store_type store_;
-};
-
-template <class Layout>
-class basic_world<Layout>::entity_iterator {
-public:
-    // The tags come with <string>; <iterator> would cost as much as all of this header.
-    using iterator_concept = std::forward_iterator_tag;
-    using iterator_category = std::input_iterator_tag;
-    using value_type = id_type;
-    using difference_type = std::ptrdiff_t;
-    using pointer = void;
-    using reference = id_type;
-
-    entity_iterator() = default;
-    [[nodiscard]] id_type operator*() const noexcept { return at_; }
-    entity_iterator& operator++() noexcept {
-        at_ = store_->next_living(at_.key() + 1);
-        return *this;
-    }
-    entity_iterator operator++(int) noexcept {
-        entity_iterator before = *this;
-        ++*this;
-        return before;
-    }
-    friend bool operator==(const entity_iterator& a, const entity_iterator& b) noexcept {
-        return a.at_ == b.at_;
-    }
-
-private:
-    friend class basic_world;
-    entity_iterator(const store_type& from, id_type at) noexcept : store_(&from), at_(at) {}
-
-    const store_type* store_ = nullptr;
-    id_type at_;  // null at the end
 };
 
 template <class Layout>

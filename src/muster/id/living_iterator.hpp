@@ -1,0 +1,46 @@
+// living_iterator: over living ids, by key.
+#pragma once
+
+#include <muster/id/id.hpp>
+
+#include <cstddef>
+
+namespace muster::detail {
+
+/// `Source` has `next_living(key)`: the lowest living id whose key is `key` or above, or the null id. It
+/// may change meanwhile: an iterator holds a key, not an address, and goes on with the next key that is
+/// alive by then.
+template <class Source, class Id>
+class living_iterator {
+public:
+    // The tags come with <string>; <iterator> would cost as much as all of the room.
+    using iterator_concept = std::forward_iterator_tag;
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Id;
+    using difference_type = std::ptrdiff_t;
+    using pointer = void;
+    using reference = Id;
+
+    living_iterator() = default;
+    living_iterator(const Source& source, Id at) noexcept : source_(&source), at_(at) {}
+
+    [[nodiscard]] Id operator*() const noexcept { return at_; }
+    living_iterator& operator++() noexcept {
+        at_ = source_->next_living(at_.key() + 1);
+        return *this;
+    }
+    living_iterator operator++(int) noexcept {
+        living_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend bool operator==(const living_iterator& a, const living_iterator& b) noexcept {
+        return a.at_ == b.at_;
+    }
+
+private:
+    const Source* source_ = nullptr;
+    Id at_;  // null at the end
+};
+
+}  // namespace muster::detail
