@@ -35,19 +35,7 @@ void spawn_from_arrays(benchmark::State& state) {
     std::vector<typename World::id_type> out(size_of(state));
     measure(
         state, [] { return std::make_unique<World>(); },
-        [&](World& w) {
-            w.spawn_rows(
-                out.size(),
-                [&](typename World::rows_type rows) {
-                    const auto copy = [](const auto& these, auto there) {
-                        std::copy(these.begin(), these.end(), there.begin());
-                    };
-                    copy(from.positions, rows.template components<position>());
-                    copy(from.velocities, rows.template components<velocity>());
-                    std::copy(rows.entities().begin(), rows.entities().end(), out.begin());
-                },
-                position{}, velocity{});
-        },
+        [&](World& w) { w.spawn_columns_into(out, from.positions, from.velocities); },
         [&](World& w) { return count_alive(w, out) == out.size(); });
 }
 void floor_from_arrays(benchmark::State& state) {

@@ -303,6 +303,11 @@ TYPED_TEST(world_guarantee, many_that_fail_are_none) {
         std::ranges::copy(s.w.spawn_many(5, s.text, s.breaks), s.made.begin());
         s.who = s.made[4];
     });
+    this->must_hold({6, 10}, "row 12: fragile 100, string 101", [](auto& s) {
+        const std::vector<std::string> texts(5, s.text);
+        std::ranges::copy(s.w.spawn_columns(texts, std::vector(5, s.breaks)), s.made.begin());
+        s.who = s.made[4];
+    });
     this->must_hold({8, 6}, "row 2: counted 7, newcomer 103, new_tag yes", [](auto& s) {
         s.w.spawn_into(std::span(s.made).first(3), s.stranger, counted(7), new_tag{});
         s.who = s.made[2];

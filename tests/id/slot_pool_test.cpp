@@ -24,8 +24,8 @@ struct located_slot {
         EXPECT_NE(key, next);
         return {version << 1, next};
     }
-    bool is(basic_id<Layout> e, std::uint64_t world) const {
-        return version_and_mark == (e.version() << 1 | 1) && e.world() == world;
+    bool is(basic_id<Layout> e, basic_id<Layout> origin) const {
+        return version_and_mark == (e.version() << 1 | 1) && e.world() == origin.world();
     }
     bool is_live(std::uint64_t) const { return (version_and_mark & 1) != 0; }
     std::uint64_t version() const { return version_and_mark >> 1; }

@@ -207,9 +207,16 @@ private:
             std::vector<id_type> got;
             const auto trouble =
                 expect_many(list_of(kinds), count, values_of(kinds, value), wanted);
-            compare(
-                "spawn_many",
-                [&] { got = world_.spawn_many(count, made_of<kind<Kinds>>(value)...); }, trouble);
+            const auto spawn = [&] {
+                if constexpr (sizeof...(Kinds) != 0)
+                    if (value % 2 == 0) {
+                        got = world_.spawn_columns(
+                            std::vector<kind<Kinds>>(count, made_of<kind<Kinds>>(value))...);
+                        return;
+                    }
+                got = world_.spawn_many(count, made_of<kind<Kinds>>(value)...);
+            };
+            compare("spawn_many", spawn, trouble);
             remember_all("spawn_many", got, wanted);
         });
     }

@@ -140,18 +140,29 @@ TYPED_TEST(type_info_of_a, relocated_values_are_in_the_new_place_and_nowhere_els
     this->destroy(*to, 5);  // a value that stayed behind is a leak, and one more of `counted`
 }
 
-TYPED_TEST(type_info_of_a, filling_makes_copies_of_one_value) {
+TYPED_TEST(type_info_of_a, copying_makes_many_of_one_value_or_one_of_each) {
     const type_info& info = type_info_of<TypeParam>;
     if constexpr (std::is_copy_constructible_v<TypeParam>) {
         const auto to = std::make_unique<room<TypeParam>>();
         const TypeParam original = make<TypeParam>(7);
-        info.fill(to->bytes, &original, 6);
+        info.copy(to->bytes, &original, 6, 0);
         for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(number((*to)[i]), 7);
         EXPECT_EQ(number(original), 7);
         this->destroy(*to, 6);
-        info.fill(to->bytes, &original, 0);
+        const auto from = std::make_unique<room<TypeParam>>();
+        for (int i = 0; i < 5; ++i)
+            ::new (&(*from)[static_cast<std::size_t>(i)]) TypeParam(make<TypeParam>(i));
+        info.copy(to->bytes, from->bytes, 5, 1);
+        for (int i = 0; i < 5; ++i) {
+            EXPECT_EQ(number((*to)[static_cast<std::size_t>(i)]), i);
+            EXPECT_EQ(number((*from)[static_cast<std::size_t>(i)]), i);
+        }
+        this->destroy(*to, 5);
+        this->destroy(*from, 5);
+        info.copy(to->bytes, &original, 0, 0);
+        info.copy(to->bytes, nullptr, 0, 1);
     } else {
-        EXPECT_EQ(info.fill, nullptr);
+        EXPECT_EQ(info.copy, nullptr);
     }
 }
 
@@ -196,7 +207,7 @@ TEST(type_info, a_copy_that_throws_destroys_the_copies_before_it) {
         const counted original(3);
         for (const int copies : {0, 1, 4}) {
             counted::copies_left = copies;
-            EXPECT_THROW(type_info_of<counted>.fill(to.bytes, &original, 8), std::runtime_error);
+            EXPECT_THROW(type_info_of<counted>.copy(to.bytes, &original, 8, 0), std::runtime_error);
             EXPECT_EQ(counted::alive, 1);
             EXPECT_EQ(counted::copies_left, -1);  // it stopped there
         }

@@ -91,6 +91,45 @@ TYPED_TEST(world_test, spawn_rows_gives_each_row_its_own_values) {
     EXPECT_EQ(this->w.template get<position>(made[3]), (position{3, 5}));
 }
 
+TYPED_TEST(world_test, spawn_columns_makes_an_entity_of_each_row) {
+    const std::vector<position> places{{1, 2}, {3, 4}, {5, 6}};
+    const std::string names[] = {"a", "b", "c"};
+    const auto made = this->w.spawn_columns(places, names, std::vector<frozen>(3));
+    ASSERT_EQ(made.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(this->w.template get<position>(made[i]), places[i]);
+        EXPECT_EQ(this->w.template get<std::string>(made[i]), names[i]);
+        EXPECT_TRUE(this->w.template has<frozen>(made[i]));
+        EXPECT_EQ(this->w.locate(made[i]).row, i);
+    }
+    EXPECT_TRUE(this->w.spawn_columns(std::vector<position>{}).empty());
+    EXPECT_EQ(this->w.size(), 3u);
+}
+
+TYPED_TEST(world_test, spawn_columns_of_different_lengths_is_an_error) {
+    const std::vector<position> three(3);
+    basic_id<TypeParam> out[3];
+    EXPECT_EQ(code_of([&] { this->w.spawn_columns(three, std::vector<velocity>(2)); }),
+              errc::size_mismatch);
+    EXPECT_EQ(code_of([&] { this->w.spawn_columns_into(std::span(out).first(2), three); }),
+              errc::size_mismatch);
+    EXPECT_EQ(this->w.size(), 0u);
+    this->w.spawn_columns_into(out, three);
+    EXPECT_TRUE(this->w.alive_all(out[0], out[1], out[2]));
+}
+
+TYPED_TEST(world_test, spawn_columns_copies_from_a_chunk_that_grows_meanwhile) {
+    for (int i = 0; i < 8; ++i) this->w.spawn(std::to_string(i), position{float(i), 0});
+    const auto chunk = this->w.template chunk<std::string, position>();
+    const auto made = this->w.spawn_columns(chunk.template components<std::string>(),
+                                            chunk.template components<position>());
+    ASSERT_EQ(chunk.size(), 16u);
+    for (std::size_t i = 0; i < 8; ++i) {
+        EXPECT_EQ(this->w.template get<std::string>(made[i]), std::to_string(i));
+        EXPECT_EQ(this->w.template get<position>(made[i]).x, float(i));
+    }
+}
+
 TYPED_TEST(world_test, a_fill_that_throws_takes_its_entities_back) {
     const auto before = this->w.spawn(position{}, velocity{});
     std::vector<basic_id<TypeParam>> seen;

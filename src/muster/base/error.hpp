@@ -34,6 +34,7 @@ enum class errc : unsigned char {
     limit,              ///< a documented limit of the library is reached
     number_taken,       ///< a living world has this number
     dead_chunk,         ///< the chunk was freed
+    size_mismatch,      ///< lengths that must be equal are not
     out_of_memory,      ///< only given to the error handler; with exceptions it is `std::bad_alloc`
 };
 
@@ -56,6 +57,7 @@ enum class errc : unsigned char {
     case errc::limit: return "limit";
     case errc::number_taken: return "number_taken";
     case errc::dead_chunk: return "dead_chunk";
+    case errc::size_mismatch: return "size_mismatch";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

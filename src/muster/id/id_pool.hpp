@@ -27,7 +27,7 @@ struct id_slot {
                                       std::uint64_t version) noexcept {
         return {id_type::assemble(next, version, 0)};
     }
-    [[nodiscard]] bool is(id_type e, std::uint64_t) const noexcept { return word == e; }
+    [[nodiscard]] bool is(id_type e, id_type) const noexcept { return word == e; }
     [[nodiscard]] bool is_live(std::uint64_t key) const noexcept { return word.key() == key; }
     [[nodiscard]] std::uint64_t version() const noexcept { return word.version(); }
     [[nodiscard]] std::uint64_t next() const noexcept { return word.key(); }

@@ -61,7 +61,8 @@ namespace detail {
 ///     static Slot live(id)                    a slot that holds `id`
 ///     static Slot dead(key, next, version)    one that holds none: `next` is another key than `key`,
 ///                                             `version` the one that comes next
-///     bool is(id, world) const                whether it holds exactly this id, of this world
+///     bool is(id, origin) const               whether it holds exactly this id, of the world that
+///                                             `origin` has, an id with key and version 0
 ///     bool is_live(key) const                 whether, being the slot of `key`, it holds an id
 ///     version() const, next() const           what `live` or `dead` was given
 ///
@@ -74,13 +75,14 @@ public:
     using version_type = std::uint64_t;
 
     explicit slot_pool(const id_pool_options& options)
-        : world_(Layout::world_bits == 0 ? 0 : options.world),
+        : origin_(id_type::assemble(0, 0, Layout::world_bits == 0 ? 0 : options.world)),
           first_(larger(options.first_key, Layout::first_key)),
-          last_(options.last_key == ~std::uint64_t{0} ? Layout::last_key : options.last_key),
           first_version_(larger(options.first_version, Layout::first_version)),
+          last_(options.last_key == ~std::uint64_t{0} ? Layout::last_key : options.last_key),
           reuse_(options.reuse) {
-        if (world_ > Layout::last_world) raise_does_not_fit("world", world_, Layout::world_bits);
-        if (Layout::world_bits != 0 && world_ == 0)
+        if (Layout::world_bits != 0 && options.world > Layout::last_world)
+            raise_does_not_fit("world", options.world, Layout::world_bits);
+        if (Layout::world_bits != 0 && options.world == 0)
             raise(errc::id_out_of_range, "world 0 is no world: numbers start at 1");
         if (first_ > Layout::last_key) raise_does_not_fit("key", first_, Layout::key_bits);
         if (last_ > Layout::last_key) raise_does_not_fit("key", last_, Layout::key_bits);
@@ -94,7 +96,7 @@ public:
     slot_pool& operator=(const slot_pool&) = delete;
 
     id_type create() {
-        if (free_ != 0) return reissue();
+        if (free_ != 0) return reissue([](Slot&) {});
         if (fresh_ >= limit_) find_fresh();
         return issue_fresh([](Slot&) {});
     }
@@ -112,12 +114,11 @@ public:
     /// Whether `destroy_now` may be called for this id: it is alive, its slot is in the array, and its key
     /// goes to the head of the line.
     [[nodiscard]] bool is_destroyed_easily(id_type e) const noexcept {
-        return is_stack_ && is_near(e.key()) && main_[e.key() - first_].is(e, world_) &&
+        return is_stack_ && is_near(e.key()) && main_[e.key() - first_].is(e, origin_) &&
                (Layout::on_exhaustion != exhaustion::wrap &&
                 e.version() != Layout::last_issued_version);
     }
     void destroy_now(id_type e) noexcept {
-        --living_;
         push_free(e.key(), main_[e.key() - first_], e.version() + 1);
     }
 
@@ -129,13 +130,20 @@ public:
 
     void create(std::span<id_type> out) {
         prepare(out.size());
-        auto at = out.begin();
-        while (at != out.end() && free_ != 0) *at++ = reissue();
-        while (at != out.end()) {
+        create_now(out, [](Slot&, std::size_t) {});
+    }
+
+    /// Ids for all of `out`; `prepare` was called for them. `settle(slot, i)` as above.
+    template <class Settle>
+    void create_now(std::span<id_type> out, Settle settle) noexcept {
+        std::size_t at = 0;
+        for (; at != out.size() && free_ != 0; ++at)
+            out[at] = reissue([&](Slot& slot) { settle(slot, at); });
+        while (at != out.size()) {
             if (fresh_ >= limit_) find_fresh();
-            const auto run = smaller(limit_ - fresh_, static_cast<std::size_t>(out.end() - at));
-            issue_run(std::span<id_type>(at, run));
-            at += static_cast<std::ptrdiff_t>(run);
+            const std::size_t end = at + smaller(limit_ - fresh_, out.size() - at);
+            issue_run(out, at, end, settle);
+            at = end;
         }
     }
 
@@ -144,7 +152,7 @@ public:
         const key_type key = wanted.key();
         Slot* slot = find(key);
         if (slot != nullptr && slot->is_live(key)) {
-            const id_type living = id_type::assemble(key, slot->version(), world_);
+            const id_type living = make_id(key, slot->version());
             raise(wanted < living ? errc::id_stale : errc::id_taken,
                   wanted == living
                       ? text(to_string(wanted), " is alive already")
@@ -155,14 +163,15 @@ public:
         if (wanted.version() < next || next > Layout::last_issued_version)
             raise_stale(wanted, next);
 
-        if (!owns(key))
+        if (!owns(key)) {
             slot = &far_.ensure(key, untouched(key));
-        else if (was_issued(key))
+            ++outside_;
+        } else if (was_issued(key)) {
             leave_line(key, *slot);
-        else
+        } else {
             slot = &claim_fresh(key);
+        }
         *slot = Slot::live(wanted);
-        ++living_;
         return wanted;
     }
 
@@ -170,7 +179,7 @@ public:
         const key_type index = e.key() - first_;
         if (index >= covered_) [[unlikely]]
             return destroy_far(e);
-        if (!main_[index].is(e, world_)) return false;
+        if (!main_[index].is(e, origin_)) return false;
         spend(e.key(), main_[index], e.version(), true);
         return true;
     }
@@ -181,7 +190,7 @@ public:
         const bool nothing_far = far_.empty();
         const Slot* const slots = main_.data();
         const key_type index = e.key() - first_;
-        if (index < covered_) return slots[index].is(e, world_);
+        if (index < covered_) return slots[index].is(e, origin_);
         return !nothing_far && alive_far(e);
     }
 
@@ -206,7 +215,9 @@ public:
         return count;
     }
 
-    [[nodiscard]] std::size_t size() const noexcept { return living_; }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return fresh_ + ahead_.size() + outside_ - free_ - retired_ - tombstones_;
+    }
     [[nodiscard]] std::size_t retired() const noexcept { return retired_; }
     [[nodiscard]] std::size_t tombstones() const noexcept { return tombstones_; }
 
@@ -251,10 +262,10 @@ public:
         while (key != far_.none) {
             if (key - first_ < covered_) {
                 const Slot& slot = main_[key - first_];
-                if (slot.is_live(key)) return id_type::assemble(key, slot.version(), world_);
+                if (slot.is_live(key)) return make_id(key, slot.version());
                 ++key;
             } else if (const Slot* slot = far_.find(key); slot != nullptr && slot->is_live(key)) {
-                return id_type::assemble(key, slot->version(), world_);
+                return make_id(key, slot->version());
             } else {
                 // Whichever comes next: a key in far_, or the array.
                 const key_type far = far_.next(key + 1);
@@ -276,10 +287,21 @@ public:
         return highest;
     }
 
-    [[nodiscard]] std::uint64_t world() const noexcept { return world_; }
+    [[nodiscard]] std::uint64_t world() const noexcept { return origin_.world(); }
+    [[nodiscard]] id_type origin() const noexcept { return origin_; }
     [[nodiscard]] version_type first_version() const noexcept { return first_version_; }
 
 private:
+    /// What `id_type::assemble` gives for this world, with less work.
+    [[nodiscard]] id_type make_id(key_type key, version_type version) const noexcept {
+        return id_type::from_value(
+            static_cast<typename Layout::rep>(origin_.value() | version << Layout::key_bits | key));
+    }
+    /// The id with a key that is higher by `count`.
+    [[nodiscard]] static id_type behind(id_type e, std::uint64_t count) noexcept {
+        return id_type::from_value(static_cast<typename Layout::rep>(e.value() + count));
+    }
+
     /// Any key but this one.
     static constexpr key_type other(key_type key) noexcept { return key ^ 1; }
 
@@ -307,12 +329,12 @@ private:
 
     [[gnu::pure, gnu::noinline]] bool alive_far(id_type e) const noexcept {
         const Slot* slot = far_.find(e.key());
-        return slot != nullptr && slot->is(e, world_);
+        return slot != nullptr && slot->is(e, origin_);
     }
 
     [[gnu::noinline]] bool destroy_far(id_type e) noexcept {
         Slot* slot = far_.find(e.key());
-        if (slot == nullptr || !slot->is(e, world_)) return false;
+        if (slot == nullptr || !slot->is(e, origin_)) return false;
         spend(e.key(), *slot, e.version(), owns(e.key()));
         return true;
     }
@@ -323,24 +345,28 @@ private:
     id_type issue_fresh(Settle settle) noexcept {
         const std::size_t index = fresh_++;
         if (index == covered_) covered_ = fresh_;
-        ++living_;
-        const id_type made = id_type::assemble(first_ + index, first_version_, world_);
+        const id_type made = behind(first_id_, index);
         Slot slot = Slot::live(made);
         settle(slot);
         main_[index] = slot;
         return made;
     }
 
-    void issue_run(std::span<id_type> out) noexcept {
-        const key_type key = first_ + fresh_;
-        Slot* slots = main_.data() + fresh_;
-        for (std::size_t i = 0; i < out.size(); ++i) {
-            out[i] = id_type::assemble(key + i, first_version_, world_);
-            slots[i] = Slot::live(out[i]);
+    template <class Settle>
+    void issue_run(std::span<id_type> out, std::size_t begin, std::size_t end,
+                   Settle settle) noexcept {
+        id_type* const ids = out.data();
+        Slot* const slots = main_.data() + fresh_ - begin;
+        const id_type first = behind(first_id_, fresh_);
+        for (std::size_t i = begin; i < end; ++i) {
+            const id_type made = behind(first, i - begin);
+            Slot slot = Slot::live(made);
+            settle(slot, i);
+            ids[i] = made;
+            slots[i] = slot;
         }
-        fresh_ += out.size();
+        fresh_ += end - begin;
         covered_ = larger(covered_, fresh_);
-        living_ += out.size();
     }
 
     MUSTER_COLD void prepare_fresh(std::size_t count) {
@@ -397,7 +423,7 @@ private:
         }
         // Up to about twice as many slots as living ids: so a load in any order ends up in the
         // array, and one key cannot make it much larger than it has to be.
-        const std::uint64_t near = smaller(2 * living_ + 1024, keys());
+        const std::uint64_t near = smaller(2 * size() + 1024, keys());
         if (index >= covered_ && index < near) cover(near);
         Slot& slot = index < covered_ ? main_[index] : far_.ensure(key, untouched(key));
         ahead_.insert(key);
@@ -407,22 +433,22 @@ private:
 
     // ---- keys that wait for reuse -------------------------------------------------------------
 
-    id_type reissue() noexcept {
+    template <class Settle>
+    id_type reissue(Settle settle) noexcept {
         if (!claimed_.empty()) [[unlikely]]
             pass_claimed();
-        return reissue_slot(*find(head_), [](Slot&) {});
+        return reissue_slot(*find(head_), settle);
     }
 
     /// The first in the line, whose slot this is, comes alive.
     template <class Settle>
     id_type reissue_slot(Slot& slot, Settle settle) noexcept {
-        const id_type made = id_type::assemble(head_, slot.version(), world_);
+        const id_type made = make_id(head_, slot.version());
         head_ = slot.next();
         Slot living = Slot::live(made);
         settle(living);
         slot = living;
         --free_;
-        ++living_;
         return made;
     }
 
@@ -445,7 +471,9 @@ private:
     [[gnu::noinline]] void release_otherwise(key_type key, Slot& slot, version_type version,
                                              bool in_range) noexcept {
         key_type next = other(key);
-        if (in_range) {
+        if (!in_range) {
+            --outside_;
+        } else {
             const bool line_is_empty = free_ == 0 && claimed_.empty();
             ++free_;
             if (const key_type* behind = claimed_.find(key)) {
@@ -494,7 +522,6 @@ private:
 
     /// The id in this slot dies.
     void spend(key_type key, Slot& slot, version_type version, bool in_range) noexcept {
-        --living_;
         if constexpr (Layout::on_exhaustion == exhaustion::wrap) {
             release(key, slot, version_after(key, version), in_range);
         } else {
@@ -506,8 +533,7 @@ private:
     }
 
     version_type version_after(key_type key, version_type version) noexcept {
-        if (version != Layout::last_version &&
-            !id_type::assemble(key, version + 1, world_).is_null())
+        if (version != Layout::last_version && !make_id(key, version + 1).is_null())
             return version + 1;
         started_over_ = true;
         return first_version_;
@@ -545,9 +571,9 @@ private:
             why = "no world has the number 0";
         if (why != nullptr)
             raise(errc::id_out_of_range, text(to_string(wanted), " can never be alive: ", why));
-        if (wanted.world() != world_)
+        if (wanted.world() != world())
             raise(errc::foreign_entity, text(to_string(wanted), " belongs to world W:",
-                                             wanted.world(), ", not to W:", world_));
+                                             wanted.world(), ", not to W:", world()));
     }
 
     [[noreturn]] MUSTER_COLD void raise_stale(id_type wanted, version_type next) const {
@@ -572,24 +598,25 @@ private:
     }
 
     // What every call reads comes first, on one or two cache lines.
-    std::uint64_t world_;
+    id_type origin_;  // key 0, version 0 of this world
     key_type first_;
+    version_type first_version_;
     std::size_t covered_ = 0;  // slots in main_ that have a value
     raw_array<Slot> main_;
+    id_type first_id_ = make_id(first_, first_version_);  // of a fresh pool
     std::size_t fresh_ = 0;  // keys below first_ + fresh_ were all issued
     std::size_t limit_ = 0;  // up to here, fresh keys need no second look
-    std::size_t living_ = 0;
-    std::size_t free_ = 0;  // keys that wait in the line
+    std::size_t free_ = 0;   // keys that wait in the line
     key_type head_ = 0;
     key_type tail_ = 0;  // only kept for reuse::fifo
     key_type last_;
-    version_type first_version_;
     muster::reuse reuse_;
     bool is_stack_ = reuse_ == reuse::lifo;  // keys are freed and taken at the head, nothing else
     bool started_over_ = false;              // versions wrapped or were recycled: ids came twice
     sparse_array<key_type> claimed_;         // keys that left the line, and the key behind each
     key_set ahead_;                          // keys issued from first_ + fresh_ on
     sparse_array<Slot> far_;                 // the slots of keys that main_ does not cover
+    std::size_t outside_ = 0;                // keys outside the range, alive or put away
     std::size_t retired_ = 0;
     std::size_t tombstones_ = 0;
     key_type tombstone_head_ = 0;

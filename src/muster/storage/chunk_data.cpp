@@ -13,6 +13,12 @@ chunk_data::~chunk_data() {
     ids.free();
 }
 
+std::size_t chunk_data::find_column(const fragment_data& fragment) const noexcept {
+    std::size_t at = 0;
+    while (at < columns.size() && columns[at].fragment != &fragment) ++at;
+    return at;
+}
+
 void chunk_data::grow(std::size_t more, std::size_t limit, watched arguments) {
     if (more > limit - size)
         raise(errc::limit, text("the chunk ", to_text(*this), " cannot have more than ", limit,

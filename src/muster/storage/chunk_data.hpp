@@ -44,6 +44,9 @@ struct MUSTER_API chunk_data {
         return fragment.base(index) != nullptr;
     }
 
+    /// Which of the columns has the fragment's values; of a tag none has.
+    [[nodiscard]] std::size_t find_column(const fragment_data& fragment) const noexcept;
+
     /// Room for `more` rows. Moves the columns, and what `arguments` point to in them. May throw
     /// `std::bad_alloc` or, beyond `limit` rows, `errc::limit`; no row is lost or changed then.
     void make_room(std::size_t more, std::size_t limit, watched arguments) {
@@ -54,14 +57,15 @@ struct MUSTER_API chunk_data {
     /// Gives back memory that no row needs, where there is memory to do so.
     void shrink() noexcept;
 
-    /// Destroys the values of `row`; the last row takes its place.
-    void destroy_row(std::size_t row) noexcept {
+    /// Destroys the values of `row`; the last row takes its place. True if there was another.
+    [[gnu::always_inline]] bool destroy_row(std::size_t row) noexcept {
         const std::size_t last = --size;
         if (runs_code)
             destroy_values_at(row, last);
-        else
+        else if (row != last)
             for (const column& one : columns) one.take_bytes(row, last, nullptr, 0);
         ids.take_bytes(row, last, nullptr, 0);
+        return row != last;
     }
 
     /// Destroys the values of `count` rows from `first` on; they are rows no more.

@@ -14,6 +14,15 @@ std::byte* align(void* block, std::size_t alignment) {
     return static_cast<std::byte*>(block) + ((alignment - address % alignment) % alignment);
 }
 
+/// Whether realloc is likely to do without a copy: where it has to make one, the place in the new block
+/// may be aligned differently, and a second copy would follow. It shrinks in place, and moves large
+/// blocks by their pages; those start right behind the start of a page.
+bool may_stay(const void* block, std::size_t used, std::size_t bytes) {
+    if (block == nullptr) return false;
+    const bool is_mapped = reinterpret_cast<std::uintptr_t>(block) % 4096 <= malloc_alignment;
+    return bytes < used + used / 2 || (bytes >= 128 * 1024 && is_mapped);
+}
+
 /// Arguments that were in the `bytes` bytes from `before` on are found at `now`.
 void follow(watched arguments, std::uintptr_t before, std::size_t bytes, const std::byte* now) {
     for (const void*& argument : arguments) {
@@ -37,9 +46,8 @@ bool column::resize(std::size_t used, std::size_t capacity, watched arguments) n
 
     void* grown = nullptr;
     std::byte* moved = nullptr;
-    if (relocate_many == nullptr) {
-        const std::size_t offset =
-            block == nullptr ? 0 : static_cast<std::size_t>(data - static_cast<std::byte*>(block));
+    if (relocate_many == nullptr && may_stay(block, used * size, bytes)) {
+        const auto offset = static_cast<std::size_t>(data - static_cast<std::byte*>(block));
         // SAFETY: the values may be moved as bytes, and so by realloc.
         grown = std::realloc(block, bytes);
         if (grown == nullptr) return false;
@@ -50,7 +58,7 @@ bool column::resize(std::size_t used, std::size_t capacity, watched arguments) n
         grown = std::malloc(bytes);
         if (grown == nullptr) return false;
         moved = align(grown, alignment);
-        relocate_many(moved, data, used);
+        if (used != 0) relocate(moved, data, used);
         std::free(block);
     }
     follow(arguments, before, used * size, moved);

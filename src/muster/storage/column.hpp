@@ -47,20 +47,24 @@ struct MUSTER_API column {
     /// destruction.
     [[gnu::always_inline]] void take_bytes(std::size_t row, std::size_t last, const column* to,
                                            std::size_t to_row) const noexcept {
-        std::byte* const value = at(row);
-        std::byte* const there = to == nullptr ? nullptr : to->at(to_row);
-        const std::byte* const successor = row == last ? nullptr : at(last);
-        // Most components have one of the first sizes; a size that is known needs no call.
+        // A size that is known needs neither a multiplication nor a call. Most components have one of
+        // the first.
         if (size == 8)
-            pass_on<8>(there, value, successor);
+            take<8>(row, last, to, to_row);
         else if (size == 4)
-            pass_on<4>(there, value, successor);
+            take<4>(row, last, to, to_row);
         else if (size == 16)
-            pass_on<16>(there, value, successor);
+            take<16>(row, last, to, to_row);
         else if (size == 12)
-            pass_on<12>(there, value, successor);
+            take<12>(row, last, to, to_row);
+        else if (size == 64)
+            take<64>(row, last, to, to_row);
+        else if (size == 24)
+            take<24>(row, last, to, to_row);
+        else if (size == 32)
+            take<32>(row, last, to, to_row);
         else
-            pass_on_any(there, value, successor);
+            take_any(row, last, to, to_row);
     }
 
     /// `to` takes over `count` values from `from`, which end.
@@ -76,18 +80,16 @@ struct MUSTER_API column {
 
 private:
     template <std::size_t Size>
-    [[gnu::always_inline]] static void pass_on(std::byte* there, std::byte* value,
-                                               const std::byte* successor) noexcept {
-        if (there != nullptr) std::memcpy(there, value, Size);
-        if (successor != nullptr) std::memcpy(value, successor, Size);
+    [[gnu::always_inline]] void take(std::size_t row, std::size_t last, const column* to,
+                                     std::size_t to_row) const noexcept {
+        std::byte* const value = data + row * Size;
+        if (to != nullptr) std::memcpy(to->data + to_row * Size, value, Size);
+        if (row != last) std::memcpy(value, data + last * Size, Size);
     }
-    void pass_on_any(std::byte* there, std::byte* value,
-                     const std::byte* successor) const noexcept {
-        if (size == 24) return pass_on<24>(there, value, successor);
-        if (size == 32) return pass_on<32>(there, value, successor);
-        if (size == 64) return pass_on<64>(there, value, successor);
-        if (there != nullptr) std::memcpy(there, value, size);
-        if (successor != nullptr) std::memcpy(value, successor, size);
+    void take_any(std::size_t row, std::size_t last, const column* to,
+                  std::size_t to_row) const noexcept {
+        if (to != nullptr) std::memcpy(to->at(to_row), at(row), size);
+        if (row != last) std::memcpy(at(row), at(last), size);
     }
 };
 

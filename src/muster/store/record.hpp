@@ -41,12 +41,12 @@ struct narrow_record {
                                             std::uint64_t version) noexcept {
         return {std::uint64_t{1} << 63 | version << place_bits | next};
     }
-    [[nodiscard]] bool is(id_type e, std::uint64_t world) const noexcept {
+    [[nodiscard]] bool is(id_type e, id_type origin) const noexcept {
         // The mark is copied into all bits above the version, where an id never has only ones; bits
         // beyond the layout stay in the comparison.
         const auto lives =
             static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> place_bits);
-        return lives == (std::uint64_t{e.value()} >> Layout::key_bits ^ world << version_bits);
+        return lives == (std::uint64_t{e.value()} ^ origin.value()) >> Layout::key_bits;
     }
     [[nodiscard]] bool is_live(std::uint64_t) const noexcept { return word >> 63 == 0; }
     [[nodiscard]] std::uint64_t version() const noexcept {
@@ -79,7 +79,7 @@ struct wide_record {
                                           std::uint64_t version) noexcept {
         return {id_type::assemble(next, version, 0), 0, 0};
     }
-    [[nodiscard]] bool is(id_type e, std::uint64_t) const noexcept { return word == e; }
+    [[nodiscard]] bool is(id_type e, id_type) const noexcept { return word == e; }
     [[nodiscard]] bool is_live(std::uint64_t key) const noexcept { return word.key() == key; }
     [[nodiscard]] std::uint64_t version() const noexcept { return word.version(); }
     [[nodiscard]] std::uint64_t next() const noexcept { return word.key(); }

@@ -100,12 +100,12 @@ public:
     /// The record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
         // What does not depend on the entity comes before the first branch: a loop does it once.
-        const std::uint64_t number = pool_.world();
+        const id_type origin = pool_.origin();
         const record_type* const records = pool_.near();
         if (!pool_.is_near(e.key())) [[unlikely]]
             return find_far(e);
         const record_type& found = records[e.key() - pool_.near_key()];
-        return found.is(e, number) ? &found : nullptr;
+        return found.is(e, origin) ? &found : nullptr;
     }
 
     template <class T>
@@ -182,8 +182,7 @@ public:
         if constexpr (sizeof...(Ts) == 0) {
             return &graph_.nowhere();
         } else {
-            const auto list = static_cast<std::size_t>(find_list_index<Ts...>());
-            return by_list_[list < lists_ ? list : 0];
+            return find_list<Ts...>().chunk;
         }
     }
     template <class... Ts>
@@ -194,8 +193,8 @@ public:
         } else {
             if (chunk_data* const known = find_chunk<Ts...>()) [[likely]]
                 return *known;
-            fragment_data* set[] = {&ensure_fragment<Ts>()...};
-            return find_list(static_cast<std::size_t>(find_list_index<Ts...>()), set);
+            fragment_data* const set[] = {&ensure_fragment<Ts>()...};
+            return add_list(static_cast<std::size_t>(find_list_index<Ts...>()), set);
         }
     }
 
@@ -207,20 +206,28 @@ public:
     template <class... Args>
     id_type spawn(incoming<Args>... values) {
         // No call is left in here: the compiler needs no stack for what happens most.
-        chunk_data* const into = find_chunk<typename incoming<Args>::type...>();
-        if (into == nullptr || (sizeof...(Args) != 0 && into->size == into->capacity) ||
-            busy_ != 0 || !pool_.is_ready()) [[unlikely]]
-            return spawn_slowly<Args...>(std::move(values)...);
-        const std::size_t row = into->size;
-        {
-            const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
-            (construct_value(values, column_of<typename incoming<Args>::type>(*into), row,
-                             values.where()),
-             ...);
-        }
         if constexpr (sizeof...(Args) == 0) {
+            if (busy_ != 0 || !pool_.is_ready()) [[unlikely]]
+                return spawn_slowly<>();
             return pool_.create_now([](record_type&) {});
         } else {
+            const list_entry& list = find_list<typename incoming<Args>::type...>();
+            chunk_data* const into = list.chunk;
+            if (into == nullptr || into->size == into->capacity || busy_ != 0 ||
+                sizeof...(Args) > std::size(list.columns) || !pool_.is_ready()) [[unlikely]]
+                return spawn_slowly<Args...>(std::move(values)...);
+            const std::size_t row = into->size;
+            {
+                const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
+                const column* const columns = into->columns.data();
+                const std::uint8_t* which = list.columns;
+                const auto one = [&](auto& value) {
+                    if constexpr (!is_tag<typename std::remove_reference_t<decltype(value)>::type>)
+                        construct_value(value, columns[*which].data, row, value.where());
+                    ++which;
+                };
+                (one(values), ...);
+            }
             into->size = row + 1;
             return ids(*into)[row] =
                        pool_.create_now([&](record_type& made) { made.place(into->index, row); });
@@ -248,11 +255,12 @@ public:
         return enter(into);
     }
 
-    /// Values that many new rows start with: `values[i]` for `fragments[i]`. May be moved by who
-    /// grows a column they are in.
+    /// Values that many new rows start with: `values[i]` for `fragments[i]`, one for all rows if `step`
+    /// is 0, one for each if it is 1. May be moved by who grows a column they are in.
     struct row_values {
         std::span<fragment_data* const> fragments;
         watched values;
+        std::size_t step = 0;
     };
 
     /// Entities for all of `out`, in one chunk; all or none.
@@ -326,11 +334,12 @@ public:
     // ---- entities go ---------------------------------------------------------------------------
 
     bool destroy(at_type who) {
-        refuse_if_busy("destroy");
-        if (who.id.key() >= told_from_ || !pool_.is_destroyed_easily(who.id)) [[unlikely]]
+        // Each of these is a call at the end or none: the compiler needs no stack for what happens most.
+        if (busy_ != 0 || who.id.key() >= told_from_ || !pool_.is_destroyed_easily(who.id))
+            [[unlikely]]
             return destroy_slowly(who);
         record_type& found = pool_.near()[who.id.key() - pool_.near_key()];
-        if (found.chunk() != chunk_index{}) leave_row(found);
+        if (found.chunk() != chunk_index{}) return destroy_placed(who.id, found);
         pool_.destroy_now(who.id);
         return true;
     }
@@ -382,7 +391,7 @@ public:
     record_type& require(at_type who, const char* call) {
         record_type* const found = find_record(who.id.key());
         if constexpr (checked)
-            if (found == nullptr || !found->is(who.id, pool_.world())) [[unlikely]]
+            if (found == nullptr || !found->is(who.id, pool_.origin())) [[unlikely]]
                 raise_not_alive(who, call);
         return *found;
     }
@@ -398,12 +407,23 @@ public:
     [[nodiscard]] std::string describe(id_type e) const;
 
 private:
+    /// What is known of a list of types.
+    struct list_entry {
+        chunk_data* chunk;        // of exactly these; null: not looked for yet
+        std::uint8_t columns[8];  // the column of the first types of the list, in that chunk
+    };
+    template <class... Ts>
+    [[nodiscard]] const list_entry& find_list() const noexcept {
+        const auto list = static_cast<std::size_t>(find_list_index<Ts...>());
+        return by_list_[list < lists_ ? list : 0];
+    }
+
     // ---- the halves of a change ----------------------------------------------------------------
 
     /// Null if it is not alive; an id of another world is an error.
     record_type* find_own(at_type who, const char* call) {
         record_type* const found = find_record(who.id.key());
-        if (found != nullptr && found->is(who.id, pool_.world())) [[likely]]
+        if (found != nullptr && found->is(who.id, pool_.origin())) [[likely]]
             return found;
         if (is_foreign(who.id)) raise_not_alive(who, call);
         return nullptr;
@@ -421,12 +441,6 @@ private:
         prepare(1);
         construct(into, from, values...);
         return enter(into);
-    }
-
-    /// The column of T in a chunk that has it.
-    template <class T>
-    [[nodiscard]] std::byte* column_of(const chunk_data& chunk) const noexcept {
-        return find_fragment<T>().bases[to_int(chunk.index)];
     }
 
     /// The chunk of these types, with room for a row.
@@ -527,12 +541,12 @@ private:
                      std::size_t to_row) noexcept;
     void move_all(chunk_data& from, const edge& way);
     void leave_row(record_type& found) noexcept;
-    void note_moved(const chunk_data& chunk, std::size_t row) noexcept;
 
     MUSTER_COLD fragment_data& add_fragment(type_index type, const type_info& info);
-    MUSTER_COLD chunk_data& find_list(std::size_t list, std::span<fragment_data*> set);
+    MUSTER_COLD chunk_data& add_list(std::size_t list, std::span<fragment_data* const> set);
     id_type make_own_id();
     MUSTER_COLD bool destroy_slowly(at_type who);
+    bool destroy_placed(id_type e, record_type& found) noexcept;
     void before_death(id_type e, const std::source_location& where);
     void destroy_fragment(fragment_data& fragment);
     [[nodiscard]] fragment_data* find_fragment_of(id_type e) const noexcept;
@@ -545,9 +559,9 @@ private:
     slot_pool<Layout, record_type> pool_;
     chunk_graph graph_;
     fragment_table fragments_;
-    raw_array<chunk_data*> by_list_;  // by list_index; null: not looked for yet
-    std::size_t lists_ = 0;           // entries of by_list_, the first for `no_list`
-    unsigned busy_ = 0;               // changes are refused
+    raw_array<list_entry> by_list_;  // by list_index
+    std::size_t lists_ = 0;          // entries of by_list_, the first for `no_list`
+    unsigned busy_ = 0;              // changes are refused
     bool provenance_;
     std::uint64_t own_from_ = ~std::uint64_t{0};   // the lowest key of a fragment
     std::uint64_t told_from_ = ~std::uint64_t{0};  // keys whose death `before_death` is told of

@@ -26,7 +26,7 @@ store<Layout>::store(const world_options& options)
       provenance_(options.provenance) {
     if (provenance_) told_from_ = 0;
     by_list_.grow(8);
-    by_list_[lists_++] = nullptr;
+    by_list_[lists_++] = {};
 }
 
 template <class Layout>
@@ -38,7 +38,7 @@ store<Layout>::~store() {
 template <class Layout>
 auto store<Layout>::find_far(id_type e) const noexcept -> const record_type* {
     const record_type* const found = pool_.find(e.key());
-    return found != nullptr && found->is(e, pool_.world()) ? found : nullptr;
+    return found != nullptr && found->is(e, pool_.origin()) ? found : nullptr;
 }
 
 template <class Layout>
@@ -98,21 +98,26 @@ fragment_data& store<Layout>::add_fragment(type_index type, const type_info& inf
 }
 
 template <class Layout>
-chunk_data& store<Layout>::find_list(std::size_t list, std::span<fragment_data*> set) {
-    std::sort(set.begin(), set.end(),
+chunk_data& store<Layout>::add_list(std::size_t list, std::span<fragment_data* const> set) {
+    std::vector<fragment_data*> sorted(set.begin(), set.end());
+    std::sort(sorted.begin(), sorted.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
-    chunk_data& found = graph_.ensure(set);
+    chunk_data& found = graph_.ensure(sorted);
     if (list == static_cast<std::size_t>(no_list)) return found;
     if (list >= by_list_.capacity()) by_list_.grow(larger(list + 1, by_list_.capacity() * 2));
-    while (lists_ <= list) by_list_[lists_++] = nullptr;
-    return *(by_list_[list] = &found);
+    while (lists_ <= list) by_list_[lists_++] = {};
+    list_entry& entry = by_list_[list];
+    entry.chunk = &found;
+    for (std::size_t i = 0; i < smaller(set.size(), std::size(entry.columns)); ++i)
+        entry.columns[i] = static_cast<std::uint8_t>(found.find_column(*set[i]));
+    return found;
 }
 
 template <class Layout>
 void store<Layout>::destroy_fragment(fragment_data& fragment) {
     clear_fragment(fragment);
     // No chunk that has it can have rows again.
-    std::fill_n(by_list_.data(), lists_, nullptr);
+    std::fill_n(by_list_.data(), lists_, list_entry{});
     graph_.collect_garbage(&fragment);
     fragments_.remove(fragment);
 }
@@ -145,7 +150,7 @@ void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values g
             const void* const value =
                 is_given ? given.values[static_cast<std::size_t>(found - given.fragments.begin())]
                          : one.fragment->base(original->index) + row * one.type->size;
-            one.type->fill(one.at(into.size), value, count);
+            one.type->copy(one.at(into.size), value, count, is_given ? given.step : 0);
         }
         ++guard.done;
     }
@@ -156,7 +161,7 @@ template <class Layout>
 void store<Layout>::refuse_uncopyable(at_type prototype, const chunk_data& original,
                                       const chunk_data& given) const {
     for (const column& one : original.columns)
-        if (one.type->fill == nullptr && !given.has(*one.fragment))
+        if (one.type->copy == nullptr && !given.has(*one.fragment))
             raise(errc::not_copyable,
                   text(describe(prototype.id), " cannot be cloned: its ", one.type->name,
                        " cannot be copied; give the clone one, or remove it (clone at ",
@@ -199,9 +204,10 @@ void store<Layout>::claim(id_type wanted) {
 template <class Layout>
 void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
     const std::size_t first = into.size;
-    const std::span<id_type> made(ids(into) + first, count);
-    pool_.create(made);
-    for (std::size_t i = 0; i < count; ++i) pool_.find(made[i].key())->place(into.index, first + i);
+    pool_.create_now(std::span<id_type>(ids(into) + first, count),
+                     [index = into.index, first](record_type& made, std::size_t i) {
+                         made.place(index, first + i);
+                     });
     into.size += count;
 }
 
@@ -258,12 +264,6 @@ void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept 
 
 // ---- values go ---------------------------------------------------------------------------------
 
-/// A row of the chunk has a new tenant: its record is told.
-template <class Layout>
-void store<Layout>::note_moved(const chunk_data& chunk, std::size_t row) noexcept {
-    if (row < chunk.size) pool_.find(ids(chunk)[row].key())->place(chunk.index, row);
-}
-
 template <class Layout>
 void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
                              const edge& way) noexcept {
@@ -318,9 +318,9 @@ void store<Layout>::leave_row(record_type& found) noexcept {
     const std::size_t row = found.row();
     found.place(chunk_index{}, 0);
     busy_ += from.runs_code;
-    from.destroy_row(row);
+    const bool has_tenant = from.destroy_row(row);
     busy_ -= from.runs_code;
-    note_moved(from, row);
+    if (has_tenant) pool_.find(ids(from)[row].key())->place(from.index, row);
 }
 
 template <class Layout>
@@ -381,8 +381,17 @@ void store<Layout>::before_death(id_type e, const std::source_location& where) {
     names_.erase(e.value());
 }
 
+/// `destroy` of an entity that has components and dies easily.
+template <class Layout>
+[[gnu::flatten]] bool store<Layout>::destroy_placed(id_type e, record_type& found) noexcept {
+    leave_row(found);
+    pool_.destroy_now(e);
+    return true;
+}
+
 template <class Layout>
 bool store<Layout>::destroy_slowly(at_type who) {
+    refuse_if_busy("destroy");
     record_type* const found = find_own(who, "destroy");
     if (found == nullptr) return false;
     if (who.id.key() >= told_from_) before_death(who.id, who.where);
@@ -456,7 +465,7 @@ std::size_t store<Layout>::recycle_tombstones() {
 template <class Layout>
 void store<Layout>::collect_garbage() {
     refuse_if_busy("collect_garbage");
-    std::fill_n(by_list_.data(), lists_, nullptr);
+    std::fill_n(by_list_.data(), lists_, list_entry{});
     graph_.collect_garbage();
     pool_.trim();
 }

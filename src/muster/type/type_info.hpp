@@ -9,6 +9,7 @@
 #include <muster/type/type_name.hpp>
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -32,8 +33,9 @@ struct type_info {
     void (*relocate)(void* to, void* from, std::size_t count) noexcept;
     /// Null: nothing to do.
     void (*destroy)(void* at, std::size_t count) noexcept;
-    /// Copies of one value. May throw; then it has destroyed what it made. Null: it cannot be copied.
-    void (*fill)(void* to, const void* value, std::size_t count);
+    /// `to[i]` becomes a copy of `from[i * step]`: of one value if `step` is 0, of each if it is 1. May
+    /// throw; then it has destroyed what it made. Null: it cannot be copied.
+    void (*copy)(void* to, const void* from, std::size_t count, std::size_t step);
 };
 
 /// A type that holds nothing: having it is all there is to say.
@@ -59,7 +61,7 @@ void destroy_values(void* at, std::size_t count) noexcept {
 }
 
 template <class T>
-void fill_values(void* to, const void* value, std::size_t count) {
+void copy_values(void* to, const void* from, std::size_t count, std::size_t step) {
     struct rollback {  // not try: the library also builds without exceptions
         T* values;
         std::size_t made = 0;
@@ -68,12 +70,20 @@ void fill_values(void* to, const void* value, std::size_t count) {
             if (!done) destroy_values<T>(values, made);
         }
     };
-    // SAFETY: `to` has room for `count` values of T, `value` is one.
-    rollback guard{static_cast<T*>(to)};
-    const T& original = *static_cast<const T*>(value);
-    for (; guard.made < count; ++guard.made)
-        ::new (static_cast<void*>(guard.values + guard.made)) T(original);
-    guard.done = true;
+    // SAFETY: `to` has room for `count` values of T, `from` holds one or as many.
+    T* const values = static_cast<T*>(to);
+    const T* const originals = static_cast<const T*>(from);
+    if constexpr (!std::is_trivially_copyable_v<T>) {
+        rollback guard{values};
+        for (; guard.made < count; ++guard.made)
+            ::new (static_cast<void*>(values + guard.made)) T(originals[guard.made * step]);
+        guard.done = true;
+    } else if (step == 1) {
+        if (count != 0) std::memcpy(to, from, count * sizeof(T));
+    } else {
+        for (std::size_t i = 0; i < count; ++i)
+            ::new (static_cast<void*>(values + i)) T(*originals);
+    }
 }
 
 template <class T>
@@ -82,7 +92,7 @@ constexpr type_info describe() noexcept {
                    nullptr};
     if constexpr (!is_trivially_relocatable<T>::value) made.relocate = &relocate_values<T>;
     if constexpr (!std::is_trivially_destructible_v<T>) made.destroy = &destroy_values<T>;
-    if constexpr (std::is_copy_constructible_v<T>) made.fill = &fill_values<T>;
+    if constexpr (std::is_copy_constructible_v<T>) made.copy = &copy_values<T>;
     return made;
 }
 
