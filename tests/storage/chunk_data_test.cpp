@@ -27,10 +27,10 @@ struct alignas(128) over_aligned {
 class chunk_data_with_rows : public testing::Test {
 protected:
     fragment_table fragments;
-    fragment_data* set[4] = {&fragments.add(type_index{1}, type_info_of<tag>),
-                             &fragments.add(type_index{2}, type_info_of<std::uint64_t>),
-                             &fragments.add(type_index{3}, type_info_of<std::string>),
-                             &fragments.add(type_index{4}, type_info_of<over_aligned>)};
+    fragment_data* set[4] = {&fragments.add(type_index{1}, type_info_of<tag>, 1),
+                             &fragments.add(type_index{2}, type_info_of<std::uint64_t>, 2),
+                             &fragments.add(type_index{3}, type_info_of<std::string>, 3),
+                             &fragments.add(type_index{4}, type_info_of<over_aligned>, 4)};
     chunk_graph graph{type_info_of<std::uint64_t>, 100};
     chunk_data& chunk = graph.ensure(set);
 
@@ -208,7 +208,7 @@ TEST_F(chunk_data_with_rows, destroying_values_ends_exactly_those_rows) {
         counted(counted&& other) noexcept : alive(other.alive) { ++*alive; }
         ~counted() { --*alive; }
     };
-    fragment_data* one[] = {&fragments.add(type_index{5}, type_info_of<counted>)};
+    fragment_data* one[] = {&fragments.add(type_index{5}, type_info_of<counted>, 5)};
     chunk_data& tested = graph.ensure(one);
     tested.make_room(10, plenty, {});
     int alive = 0;

@@ -30,9 +30,7 @@ protected:
     chunk_graph_of() {
         for (std::uint32_t i = 0; i < 12; ++i) {
             const type_info& type = i % 4 == 3 ? type_info_of<tag> : type_info_of<std::uint64_t>;
-            all.push_back(&fragments.add(type_index{i + 1}, type));
-            const std::uint64_t id = 500 + i;
-            std::memcpy(all.back()->id, &id, sizeof id);
+            all.push_back(&fragments.add(type_index{i + 1}, type, 500 + i));
         }
     }
 
@@ -158,7 +156,7 @@ TEST_F(chunk_graph_of, the_limit_of_chunks_is_an_error_that_changes_nothing) {
     fragment_table own;
     std::vector<fragment_data*> mine;
     for (std::uint32_t i = 0; i < 5; ++i)
-        mine.push_back(&own.add(type_index{i + 1}, type_info_of<std::uint64_t>));
+        mine.push_back(&own.add(type_index{i + 1}, type_info_of<std::uint64_t>, i));
     chunk_graph small(type_info_of<std::uint64_t>, 4);
     for (std::size_t i = 0; i < 3; ++i) small.ensure(std::span(mine).subspan(i, 1));
     const auto expect_unchanged = [&] {

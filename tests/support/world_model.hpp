@@ -132,13 +132,13 @@ public:
 
     bool destroy(id_type e) {
         if (!alive(e)) return false;
+        std::optional<int> gone;
         for (const auto& [kind, fragment] : fragments_)
-            if (fragment == e) {
-                forget_kind(kind);
-                break;
-            }
+            if (fragment == e) gone = kind;
+        if (gone) make_ways_out(*gone);
         leave(e);
         all_.erase(e);
+        if (gone) forget_kind(*gone);
         return ids_.destroy(e);
     }
 
@@ -225,6 +225,15 @@ private:
         const auto row = std::ranges::find(found->second, e);
         *row = found->second.back();
         found->second.pop_back();
+    }
+
+    /// The chunks that those who lose the kind go to.
+    void make_ways_out(int kind) {
+        for (kind_set one : std::vector<kind_set>(order_))
+            if (one.contains(kind) && !rows(one).empty()) {
+                one.erase(kind);
+                make_chunk(one);
+            }
     }
 
     void forget_kind(int kind) {

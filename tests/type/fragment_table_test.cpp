@@ -3,17 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace muster::detail {
 namespace {
-
-void give_id(fragment_data& fragment, std::uint64_t id) {
-    std::memcpy(fragment.id, &id, sizeof id);
-}
 
 TEST(fragment_table, a_type_that_was_not_met_has_the_fragment_that_no_chunk_has) {
     const fragment_table table;
@@ -26,8 +22,8 @@ TEST(fragment_table, a_type_that_was_not_met_has_the_fragment_that_no_chunk_has)
 
 TEST(fragment_table, finds_what_was_added) {
     fragment_table table;
-    const fragment_data& numbers = table.add(type_index{3}, type_info_of<int>);
-    const fragment_data& names = table.add(type_index{1}, type_info_of<std::string>);
+    const fragment_data& numbers = table.add(type_index{3}, type_info_of<int>, 100 + 3);
+    const fragment_data& names = table.add(type_index{1}, type_info_of<std::string>, 100 + 1);
     EXPECT_EQ(&table.find(type_index{3}), &numbers);
     EXPECT_EQ(&table.find(type_index{1}), &names);
     EXPECT_EQ(&table.find(type_index{2}), &no_fragment);
@@ -40,8 +36,8 @@ TEST(fragment_table, finds_what_was_added) {
 
 TEST(fragment_table, the_types_between_two_that_are_far_apart_have_none) {
     fragment_table table;
-    const fragment_data& low = table.add(type_index{2}, type_info_of<int>);
-    const fragment_data& high = table.add(type_index{5000}, type_info_of<int>);
+    const fragment_data& low = table.add(type_index{2}, type_info_of<int>, 100 + 2);
+    const fragment_data& high = table.add(type_index{5000}, type_info_of<int>, 100 + 5000);
     EXPECT_EQ(&table.find(type_index{2}), &low);
     EXPECT_EQ(&table.find(type_index{5000}), &high);
     for (std::uint32_t type = 3; type < 5000; ++type)
@@ -54,16 +50,16 @@ TEST(fragment_table, lists_its_fragments_by_registration) {
     fragment_table table;
     std::vector<fragment_data*> made;
     for (const std::uint32_t type : {9u, 2u, 40u, 1u})
-        made.push_back(&table.add(type_index{type}, type_info_of<int>));
+        made.push_back(&table.add(type_index{type}, type_info_of<int>, 100 + type));
     EXPECT_EQ(table.all(), made);
     for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(made[i]->index, fragment_index{i});
 }
 
 TEST(fragment_table, forgets_what_was_removed_and_nothing_else) {
     fragment_table table;
-    const fragment_data& first = table.add(type_index{1}, type_info_of<int>);
-    const fragment_data& second = table.add(type_index{2}, type_info_of<float>);
-    const fragment_data& third = table.add(type_index{3}, type_info_of<std::string>);
+    const fragment_data& first = table.add(type_index{1}, type_info_of<int>, 100 + 1);
+    const fragment_data& second = table.add(type_index{2}, type_info_of<float>, 100 + 2);
+    const fragment_data& third = table.add(type_index{3}, type_info_of<std::string>, 100 + 3);
     table.remove(second);
     EXPECT_EQ(&table.find(type_index{2}), &no_fragment);
     EXPECT_EQ(&table.find(type_index{1}), &first);
@@ -77,34 +73,54 @@ TEST(fragment_table, never_gives_a_number_twice) {
     fragment_table table;
     std::set<fragment_index> seen;
     for (std::uint32_t i = 0; i < 50; ++i) {
-        const fragment_data& made = table.add(type_index{1}, type_info_of<int>);
+        const fragment_data& made = table.add(type_index{1}, type_info_of<int>, 100 + 1);
         EXPECT_TRUE(seen.insert(made.index).second);
         EXPECT_EQ(&table.find(type_index{1}), &made);
         table.remove(made);
     }
 }
 
-TEST(fragment_table, finds_a_fragment_by_the_bytes_of_its_id) {
+TEST(fragment_table, finds_a_fragment_by_its_id) {
     fragment_table table;
-    fragment_data& first = table.add(type_index{1}, type_info_of<int>);
-    fragment_data& second = table.add(type_index{2}, type_info_of<int>);
-    give_id(first, 0x0001'0000'FFFF'FFFF);
-    give_id(second, 0x0001'0000'FFFF'FFFE);
-    for (fragment_data* one : {&first, &second})
-        EXPECT_EQ(table.find_id(one->id, sizeof(std::uint64_t)), one);
-    const std::uint64_t of_nobody = 0x0002'0000'FFFF'FFFF;
-    EXPECT_EQ(table.find_id(&of_nobody, sizeof of_nobody), nullptr);
+    const fragment_data& first = table.add(type_index{1}, type_info_of<int>, 0x0001'0000'FFFF'FFFF);
+    const fragment_data& second = table.add(no_type, type_info_of<int>, 0x0001'0000'FFFF'FFFE);
+    const fragment_data& zero = table.add(no_type, type_info_of<int>, 0);
+    EXPECT_EQ(table.find(0x0001'0000'FFFF'FFFF), &first);
+    EXPECT_EQ(table.find(0x0001'0000'FFFF'FFFE), &second);
+    EXPECT_EQ(table.find(std::uint64_t{0}), &zero);
+    EXPECT_EQ(table.find(0x0002'0000'FFFF'FFFF), nullptr);
+    EXPECT_EQ(&table.find(no_type), &no_fragment);  // it is found by its id alone
+    table.remove(zero);
+    EXPECT_EQ(table.find(std::uint64_t{0}), nullptr);
     table.remove(first);
-    const std::uint64_t of_the_first = 0x0001'0000'FFFF'FFFF;
-    EXPECT_EQ(table.find_id(&of_the_first, sizeof of_the_first), nullptr);
+    EXPECT_EQ(table.find(0x0001'0000'FFFF'FFFF), nullptr);
+    EXPECT_EQ(table.find(0x0001'0000'FFFF'FFFE), &second);
 }
 
-TEST(fragment_table, the_bytes_beyond_a_small_id_do_not_count) {
+TEST(fragment_table, ids_that_share_their_lowest_bits_are_all_found) {
     fragment_table table;
-    fragment_data& one = table.add(type_index{1}, type_info_of<int>);
-    give_id(one, 0xABCD'EF01'0000'0007);
-    const std::uint32_t small = 7;
-    EXPECT_EQ(table.find_id(&small, sizeof small), &one);
+    std::map<std::uint64_t, const fragment_data*> made;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        const std::uint64_t id = i << (i % 3 * 20) | (i & 1) << 63;
+        if (made.contains(id)) continue;
+        made[id] = &table.add(no_type, type_info_of<int>, id);
+        if (i % 7 == 6) {
+            table.remove(*made.begin()->second);
+            EXPECT_EQ(table.find(made.begin()->first), nullptr);
+            made.erase(made.begin());
+        }
+        for (const auto& [known, fragment] : made) ASSERT_EQ(table.find(known), fragment) << i;
+    }
+    EXPECT_EQ(table.all().size(), made.size());
+}
+
+TEST(fragment_table, what_is_removed_is_needed_no_more) {
+    fragment_table table;
+    fragment_data& owner = table.add(no_type, type_info_of<int>, 1);
+    fragment_data& needed = table.add(no_type, type_info_of<int>, 2);
+    owner.needs = {&needed};
+    table.remove(needed);
+    EXPECT_TRUE(owner.needs.empty());
 }
 
 }  // namespace

@@ -145,24 +145,24 @@ TYPED_TEST(type_info_of_a, copying_makes_many_of_one_value_or_one_of_each) {
     if constexpr (std::is_copy_constructible_v<TypeParam>) {
         const auto to = std::make_unique<room<TypeParam>>();
         const TypeParam original = make<TypeParam>(7);
-        info.copy(to->bytes, &original, 6, 0);
+        info.copy_values(to->bytes, &original, 6, 0);
         for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(number((*to)[i]), 7);
         EXPECT_EQ(number(original), 7);
         this->destroy(*to, 6);
         const auto from = std::make_unique<room<TypeParam>>();
         for (int i = 0; i < 5; ++i)
             ::new (&(*from)[static_cast<std::size_t>(i)]) TypeParam(make<TypeParam>(i));
-        info.copy(to->bytes, from->bytes, 5, 1);
+        info.copy_values(to->bytes, from->bytes, 5, 1);
         for (int i = 0; i < 5; ++i) {
             EXPECT_EQ(number((*to)[static_cast<std::size_t>(i)]), i);
             EXPECT_EQ(number((*from)[static_cast<std::size_t>(i)]), i);
         }
         this->destroy(*to, 5);
         this->destroy(*from, 5);
-        info.copy(to->bytes, &original, 0, 0);
-        info.copy(to->bytes, nullptr, 0, 1);
+        info.copy_values(to->bytes, &original, 0, 0);
+        info.copy_values(to->bytes, nullptr, 0, 1);
     } else {
-        EXPECT_EQ(info.copy, nullptr);
+        EXPECT_FALSE(info.can_copy());
     }
 }
 

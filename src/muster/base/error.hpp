@@ -35,6 +35,9 @@ enum class errc : unsigned char {
     number_taken,       ///< a living world has this number
     dead_chunk,         ///< the chunk was freed
     size_mismatch,      ///< lengths that must be equal are not
+    given_twice,        ///< two values for one fragment
+    no_default,         ///< a value is needed that nobody gave, and there is no default
+    bad_type,           ///< a size, an alignment or operations that no type can have
     out_of_memory,      ///< only given to the error handler; with exceptions it is `std::bad_alloc`
 };
 
@@ -58,6 +61,9 @@ enum class errc : unsigned char {
     case errc::number_taken: return "number_taken";
     case errc::dead_chunk: return "dead_chunk";
     case errc::size_mismatch: return "size_mismatch";
+    case errc::given_twice: return "given_twice";
+    case errc::no_default: return "no_default";
+    case errc::bad_type: return "bad_type";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

@@ -29,6 +29,9 @@ struct MUSTER_API chunk_data {
     std::vector<column> columns;
     chunk_index index{};
     bool runs_code = false;    // moving or destroying its values runs code of the user's
+    bool is_complete = true;   // it has all that its fragments need
+    bool has_unique = false;   // a fragment of it is not cloned
+    bool is_hidden = false;    // a fragment of it is hidden
     std::uint64_t serial = 0;  // by the order of making; never given twice
     std::size_t hash = 0;      // of `fragments`
     edge_table edges;          // to other chunks

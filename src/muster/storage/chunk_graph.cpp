@@ -19,8 +19,44 @@ std::size_t hash_of(std::span<fragment_data* const> set) {
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
+template <class Rep>
+void write_as(std::byte* to, std::uint64_t id) {
+    const auto value = static_cast<Rep>(id);
+    std::memcpy(to, &value, sizeof value);
+}
+
+/// An id as the layout has it, of which only the size matters.
+void write_id(std::byte* to, std::uint64_t id, std::size_t size) {
+    switch (size) {
+    case 1: return write_as<std::uint8_t>(to, id);
+    case 2: return write_as<std::uint16_t>(to, id);
+    case 4: return write_as<std::uint32_t>(to, id);
+    default: return write_as<std::uint64_t>(to, id);
+    }
+}
+
 bool lower(const fragment_data* a, const fragment_data* b) {
     return a->index < b->index;
+}
+
+/// Adds to a sorted set what those of `added`, which are in it, need, and what that needs.
+void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> added) {
+    for (std::size_t i = 0; i < added.size(); ++i)
+        for (fragment_data* const one : added[i]->needs) {
+            const auto at = std::ranges::lower_bound(set, one, lower);
+            if (at != set.end() && *at == one) continue;
+            set.insert(at, one);
+            added.push_back(one);
+        }
+}
+
+void note_meaning_of(chunk_data& one) {
+    const auto has = [&](const fragment_data* needed) { return one.has(*needed); };
+    one.is_complete = std::ranges::all_of(one.fragments, [&](const fragment_data* fragment) {
+        return std::ranges::all_of(fragment->needs, has);
+    });
+    one.has_unique = std::ranges::any_of(one.fragments, &fragment_data::is_unique);
+    one.is_hidden = std::ranges::any_of(one.fragments, &fragment_data::is_hidden);
 }
 
 }  // namespace
@@ -81,8 +117,9 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
         for (; one.limit <= index; ++one.limit) one.bases[one.limit] = nullptr;
         one.bases[index] = no_values;
         one.chunks.push_back(made->index);
-        std::memcpy(made->fragment_ids.data() + i * id_type_.size, one.id, id_type_.size);
+        write_id(made->fragment_ids.data() + i * id_type_.size, one.id, id_type_.size);
     }
+    note_meaning_of(*made);
     made->serial = ++last_serial_;
     if (free_.empty())
         by_index_.push_back(made.get());
@@ -121,9 +158,17 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
                                     lower);
     else
         std::ranges::set_union(from.fragments, other.fragments, std::back_inserter(set), lower);
+    const std::size_t given = set.size();
+    if (!removes) {
+        std::vector<fragment_data*> added;
+        std::ranges::set_difference(other.fragments, from.fragments, std::back_inserter(added),
+                                    lower);
+        complete(set, std::move(added));
+    }
     chunk_data& target = ensure(set);
 
     auto made = std::make_unique<edge>();
+    made->has_needed = set.size() != given;
     made->key = edge::key_of(other.index, removes);
     made->target = &target;
     made->columns.reserve(from.columns.size());
@@ -140,12 +185,20 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
 
 void chunk_graph::forget(chunk_data& one) noexcept {
     for (fragment_data* fragment : one.fragments) {
+        if (fragment->alone == one.index) fragment->alone = chunk_index{};
         fragment->bases[to_int(one.index)] = nullptr;
         std::erase(fragment->chunks, one.index);
     }
     by_index_[to_int(one.index)] = nullptr;
     free_.push_back(one.index);  // has room: see `add`
     delete &one;
+}
+
+void chunk_graph::note_meaning() noexcept {
+    for (chunk_data* one : order_) {
+        one->edges.clear();
+        note_meaning_of(*one);
+    }
 }
 
 void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {

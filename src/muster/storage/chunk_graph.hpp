@@ -38,8 +38,8 @@ public:
     /// be `errc::limit` or `std::bad_alloc`, which change nothing.
     chunk_data& ensure(std::span<fragment_data* const> set);
 
-    /// The step from `from` when the fragments of `more` are added, or those of `less` removed. O(1)
-    /// once it was made; the first time can fail as `ensure` does.
+    /// The step from `from` when the fragments of `more` are added, with what the new ones need, or those
+    /// of `less` removed. O(1) once it was made; the first time can fail as `ensure` does.
     const edge& with(chunk_data& from, const chunk_data& more) {
         const edge* const known = from.edges.find(edge::key_of(more.index, false));
         return known != nullptr ? *known : add_edge(from, more, false);
@@ -48,6 +48,9 @@ public:
         const edge* const known = from.edges.find(edge::key_of(less.index, true));
         return known != nullptr ? *known : add_edge(from, less, true);
     }
+
+    /// What fragments mean has changed: forgets all edges, which may lead elsewhere now.
+    void note_meaning() noexcept;
 
     /// All chunks in the order of their making.
     [[nodiscard]] const std::vector<chunk_data*>& all() const noexcept { return order_; }

@@ -6,7 +6,7 @@
 // that grows before it is used.
 #pragma once
 
-#include <muster/type/type_info.hpp>
+#include <muster/type/fragment_data.hpp>
 
 #include <new>
 #include <type_traits>
@@ -66,6 +66,8 @@ private:
 public:
     /// Whether putting it in place runs code of the type's author.
     static constexpr bool runs_code = !std::is_trivially_copyable_v<type>;
+    /// Whether the type alone tells the fragment.
+    static constexpr bool is_typed = true;
 
     explicit incoming(const type& value) noexcept(!is_copied_first) : value_(hold(value)) {}
 
@@ -75,6 +77,16 @@ public:
             return nullptr;
         else
             return value_;
+    }
+
+    /// The fragment that the value is for.
+    template <class Store>
+    [[nodiscard]] const fragment_data& find(const Store& store) const noexcept {
+        return store.template find_fragment<type>();
+    }
+    template <class Store>
+    fragment_data& ensure(Store& store, const void*) {
+        return store.template ensure_fragment<type>();
     }
 
     /// `from` is what has become of `where`.
@@ -110,8 +122,17 @@ class incoming<Arg> {
 public:
     using type = std::remove_cvref_t<Arg>;
     static constexpr bool runs_code = false;
+    static constexpr bool is_typed = true;
     static_assert(is_component<type>);
     explicit incoming(const type&) noexcept {}
+    template <class Store>
+    [[nodiscard]] const fragment_data& find(const Store&) const noexcept {
+        return no_fragment;
+    }
+    template <class Store>
+    fragment_data& ensure(Store& store, const void*) {
+        return store.template ensure_fragment<int>();
+    }
     [[nodiscard]] const void* where() const noexcept { return nullptr; }
     void construct(void*, const void*) noexcept {}
     void assign(void*, const void*) noexcept {}

@@ -15,6 +15,7 @@
 // inline here calls nothing of the pool that is not a few instructions: all users compile it.
 #pragma once
 
+#include <muster/base/bit_array.hpp>
 #include <muster/base/error.hpp>
 #include <muster/id/slot_pool.hpp>
 #include <muster/id/world_number.hpp>
@@ -23,6 +24,7 @@
 #include <muster/store/deaths.hpp>
 #include <muster/store/incoming.hpp>
 #include <muster/store/record.hpp>
+#include <muster/store/with.hpp>
 #include <muster/type/fragment_table.hpp>
 #include <muster/type/name_table.hpp>
 
@@ -92,9 +94,7 @@ public:
     // ---- what is there -------------------------------------------------------------------------
 
     [[nodiscard]] std::uint64_t number() const noexcept { return number_.value(); }
-    [[nodiscard]] std::size_t size() const noexcept {
-        return pool_.size() - fragments_.all().size();
-    }
+    [[nodiscard]] std::size_t size() const noexcept { return pool_.size() - own_; }
     [[nodiscard]] bool alive(id_type e) const noexcept { return find(e) != nullptr; }
 
     /// The record of a living entity, or null.
@@ -110,8 +110,12 @@ public:
 
     template <class T>
     [[nodiscard]] T* find_value(id_type e) const noexcept {
+        return find_value<T>(e, find_fragment<T>());
+    }
+    /// The same for a fragment whose values are of type T.
+    template <class T>
+    [[nodiscard]] T* find_value(id_type e, const fragment_data& fragment) const noexcept {
         // As in `find`.
-        const fragment_data& fragment = find_fragment<T>();
         std::byte* const* const bases = fragment.bases.data();
         const std::uint32_t limit = fragment.limit;
         const record_type* const found = find(e);
@@ -132,11 +136,24 @@ public:
             return *value_at<T>(find_fragment<T>().bases[to_int(found.chunk())], found.row());
         }
     }
-
     template <class T>
-    [[nodiscard]] bool has(id_type e) const noexcept {
+    [[nodiscard]] T& get(at_type who, id_type f, const char* call) const {
+        if (T* const found = find_value<T>(who.id, find_fragment<T>(f))) [[likely]]
+            return *found;
+        raise_missing(who, call, f, find_type_index<T>(), type_name<T>());
+    }
+
+    [[nodiscard]] bool has(id_type e, const fragment_data& fragment) const noexcept {
         const record_type* const found = find(e);
-        return found != nullptr && find_fragment<T>().base(found->chunk()) != nullptr;
+        return found != nullptr && fragment.base(found->chunk()) != nullptr;
+    }
+
+    /// Where the value is, or null: if it is not there, or the fragment is a tag.
+    [[nodiscard]] void* find_raw(id_type e, const fragment_data& fragment) const noexcept {
+        const record_type* const found = find(e);
+        std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
+        if (base == nullptr || fragment.type->size == 0) return nullptr;
+        return base + found->row() * fragment.type->size;
     }
 
     /// `find` for keys that are far from the others.
@@ -174,7 +191,55 @@ public:
         return const_cast<fragment_data&>(found);
     }
 
-    [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept;
+    /// The fragment with this id or, for any other bits, `no_fragment`.
+    [[nodiscard]] const fragment_data& find_fragment(id_type f) const noexcept {
+        const fragment_data* const found = fragments_.find(f.value());
+        return found == nullptr ? no_fragment : *found;
+    }
+    /// The same if its values are of type T.
+    template <class T>
+    [[nodiscard]] const fragment_data& find_fragment(id_type f) const noexcept {
+        const fragment_data& found = find_fragment(f);
+        return found.value_type == find_type_index<T>() ? found : no_fragment;
+    }
+
+    /// The fragment with this id for values of type T, which an id that was not used as a fragment
+    /// becomes; `no_value` stands for a tag. `where` is null where the call has no place.
+    template <class T>
+    fragment_data& ensure_fragment(id_type f, const std::source_location* where) {
+        if constexpr (std::is_same_v<T, no_value>)
+            return ensure_fragment(f, no_type, type_info_of<T>, where);
+        else
+            return ensure_fragment(f, ensure_type_index<T>(), type_info_of<T>, where);
+    }
+    fragment_data& ensure_fragment(id_type f, type_index value, const type_info& type,
+                                   const std::source_location* where = nullptr) {
+        fragment_data* const found = fragments_.find(f.value());
+        if (found != nullptr && !found->is_open &&
+            (value == no_type ? found->type->size == 0 : found->value_type == value)) [[likely]]
+            return *found;
+        return adopt(f, value, type, where);
+    }
+    /// The fragment with this id, which has a type.
+    fragment_data& get_fragment(id_type f, const char* call,
+                                const std::source_location* where) const;
+    /// The fragment with this id; if it was not used as one, its type is still open.
+    fragment_data& open_fragment(id_type f);
+    /// The fragment with this id; if it has no type yet, it becomes a tag.
+    fragment_data& typed_or_tag(id_type f);
+    void add_needs(id_type f, std::span<fragment_data* const> needed);
+
+    /// A new fragment, with this name if it is not empty; of a type that is known at compile time, or
+    /// of one that is kept with it.
+    id_type make_fragment(type_index value, const type_info& type, std::string_view name);
+    id_type make_fragment(const type_info& own, std::string_view name);
+
+    [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept {
+        return id_type::from_value(static_cast<typename Layout::rep>(fragment.id));
+    }
+
+    /// What fragments mean has changed.
+    void note_meaning() noexcept;
 
     /// The chunk of exactly these types, or null if it was not asked for yet.
     template <class... Ts>
@@ -198,6 +263,13 @@ public:
         }
     }
 
+    /// The chunk of exactly these fragments, in any order. `errc::given_twice`.
+    chunk_data& ensure_set(std::span<fragment_data* const> set);
+    /// The chunk of just this one.
+    chunk_data& ensure_alone(fragment_data& fragment) {
+        return fragment.alone != chunk_index{} ? graph_.at(fragment.alone) : add_alone(fragment);
+    }
+
     [[nodiscard]] chunk_graph& graph() noexcept { return graph_; }
     [[nodiscard]] const chunk_graph& graph() const noexcept { return graph_; }
 
@@ -210,9 +282,11 @@ public:
             if (busy_ != 0 || !pool_.is_ready()) [[unlikely]]
                 return spawn_slowly<>();
             return pool_.create_now([](record_type&) {});
+        } else if constexpr (!all_typed<Args...>) {
+            return spawn_row<Args...>(std::move(values)...);
         } else {
             const list_entry& list = find_list<typename incoming<Args>::type...>();
-            chunk_data* const into = list.chunk;
+            chunk_data* const into = list.spawned;
             if (into == nullptr || into->size == into->capacity || busy_ != 0 ||
                 sizeof...(Args) > std::size(list.columns) || !pool_.is_ready()) [[unlikely]]
                 return spawn_slowly<Args...>(std::move(values)...);
@@ -237,9 +311,13 @@ public:
     template <class... Args>
     id_type spawn_at(id_type wanted, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
-        chunk_data& into = open_row<typename incoming<Args>::type...>(from);
+        refuse_if_busy("spawn");
+        const chunk_data& given = ensure_chunk_of(nullptr, values...);
+        chunk_data& into = open_row(given, watched(from, sizeof...(Args)));
+        new_row row(*this, into, given, given);
         claim(wanted);
         construct(into, from, values...);
+        row.keep();
         return enter_at(into, wanted);
     }
 
@@ -249,7 +327,7 @@ public:
         const void* from[] = {values.where()..., nullptr};
         refuse_if_busy("clone");
         (void)require(prototype, "clone");
-        const chunk_data& given = ensure_chunk<typename incoming<Args>::type...>();
+        const chunk_data& given = ensure_chunk_of(&prototype.where, values...);
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
         construct(into, from, values...);
         return enter(into);
@@ -261,14 +339,21 @@ public:
         std::span<fragment_data* const> fragments;
         watched values;
         std::size_t step = 0;
+
+        /// Where the address of this fragment's value is, or null.
+        [[nodiscard]] const void* const* find(const fragment_data* fragment) const noexcept {
+            for (std::size_t i = 0; i < fragments.size(); ++i)
+                if (fragments[i] == fragment) return &values[i];
+            return nullptr;
+        }
     };
 
     /// Entities for all of `out`, in one chunk; all or none.
     void spawn_many(std::span<id_type> out, chunk_data& into, row_values given);
     void clone_many(std::span<id_type> out, at_type prototype, chunk_data& given_chunk,
                     row_values given);
-    /// The first row of `count` new ones; their ids are in the chunk.
-    std::size_t spawn_rows(std::size_t count, chunk_data& into, row_values given);
+    /// `count` new rows, the last of the chunk that is returned; their ids are there.
+    chunk_data& spawn_rows(std::size_t count, chunk_data& given_chunk, row_values given);
     /// Destroys the entities of the rows from `first` on.
     void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
 
@@ -282,10 +367,13 @@ public:
     bool put(at_type who, const char* call, incoming<Args>... values) {
         const void* from[] = {values.where()...};
         refuse_if_busy(call);
+        if constexpr (!all_typed<Args...>) {
+            (void)require(who, call);
+            (values.ensure(*this, &who.where), ...);
+        }
         record_type& found = require(who, call);
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
-            using type = typename incoming<Args...>::type;
-            if (std::byte* const base = find_fragment<type>().base(found.chunk())) {
+            if (std::byte* const base = (values.find(*this), ...).base(found.chunk())) {
                 if constexpr (Present == present::assign) {
                     const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
                     (assign_value(values, base, found.row(), from[0]), ...);
@@ -294,15 +382,16 @@ public:
             }
         }
         record_type* now = &found;
-        chunk_data* more = find_chunk<typename incoming<Args>::type...>();
-        if (more == nullptr) [[unlikely]] {
-            more = &ensure_chunk<typename incoming<Args>::type...>();
+        chunk_data* more = find_chunk_of(values...);
+        if (more == nullptr) {
+            more = &ensure_chunk_of(&who.where, values...);
             now = find_record(who.id.key());  // registering a type can move the records
         }
         chunk_data& here = graph_.at(now->chunk());
         const edge& way = graph_.with(here, *more);
         chunk_data& target = *way.target;
         if (&target != &here) target.make_room(1, row_limit, from);
+        new_row row(*this, way.has_needed ? target : here, here, *more);
         if constexpr (sizeof...(Args) == 1) {  // known to be missing
             construct(target, from, values...);
         } else {
@@ -311,9 +400,15 @@ public:
                 assign_present(here, now->row(), from, values...);
             if (&target == &here) return Present == present::assign;
         }
+        row.keep();
         move_row(who.id, *now, here, way);
         return true;
     }
+
+    /// Gives `who` the fragment's default value; if it has one, that is assigned or kept.
+    bool put_default(present what, at_type who, id_type f, const char* call);
+    /// Gives `who` a copy of a value of the fragment's type.
+    void put_raw(at_type who, id_type f, const void* value);
 
     template <class... Ts>
     bool remove(at_type who) {
@@ -327,6 +422,10 @@ public:
             return remove_set(who.id, ensure_chunk<Ts...>());
         return remove_set(who.id, *found, *less);
     }
+    bool remove(at_type who, std::span<const id_type> fragments);
+
+    /// Gives all that have the values of `from` copies of them as values of `to`.
+    std::size_t copy_fragment(id_type from, id_type to, const std::source_location& where);
 
     bool clear(at_type who);
     std::size_t clear_fragment(fragment_data& fragment);
@@ -335,8 +434,8 @@ public:
 
     bool destroy(at_type who) {
         // Each of these is a call at the end or none: the compiler needs no stack for what happens most.
-        if (busy_ != 0 || who.id.key() >= told_from_ || !pool_.is_destroyed_easily(who.id))
-            [[unlikely]]
+        if (busy_ != 0 || who.id.key() >= told_from_ || told_.test(who.id.key()) ||
+            !pool_.is_destroyed_easily(who.id)) [[unlikely]]
             return destroy_slowly(who);
         record_type& found = pool_.near()[who.id.key() - pool_.near_key()];
         if (found.chunk() != chunk_index{}) return destroy_placed(who.id, found);
@@ -401,6 +500,14 @@ public:
     /// Why a get on this entity, or on one that is not there, failed.
     [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call,
                                                 std::string_view type) const;
+    [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call, id_type f,
+                                                type_index type, std::string_view type_name) const;
+    /// Why this id cannot be used as a fragment.
+    [[noreturn]] MUSTER_COLD void raise_no_fragment(id_type f, const char* call,
+                                                    const std::source_location* where) const;
+    [[noreturn]] MUSTER_COLD void raise_mismatch(const fragment_data& fragment,
+                                                 std::string_view wanted, const char* call,
+                                                 const std::source_location* where) const;
     [[noreturn]] MUSTER_COLD void raise_no_single(std::string_view type,
                                                   const std::source_location& where) const;
     /// "entity E:1-42[3] "goblin""
@@ -410,6 +517,7 @@ private:
     /// What is known of a list of types.
     struct list_entry {
         chunk_data* chunk;        // of exactly these; null: not looked for yet
+        chunk_data* spawned;      // the same, if an entity with these needs nothing else
         std::uint8_t columns[8];  // the column of the first types of the list, in that chunk
     };
     template <class... Ts>
@@ -433,33 +541,81 @@ private:
         return Layout::world_bits != 0 && e.world() != 0 && e.world() != pool_.world();
     }
 
-    /// `spawn` where memory is needed, or an error is due. Growing may move the values.
+    template <class... Args>
+    static constexpr bool all_typed = (... && incoming<Args>::is_typed);
+
+    /// The chunk of exactly these values' fragments; null if it takes more than a look.
+    template <class... Args>
+    [[nodiscard]] chunk_data* find_chunk_of(const incoming<Args>&...) const noexcept {
+        if constexpr (all_typed<Args...>)
+            return find_chunk<typename incoming<Args>::type...>();
+        else
+            return nullptr;
+    }
+    template <class... Args>
+    chunk_data& ensure_chunk_of([[maybe_unused]] const std::source_location* where,
+                                incoming<Args>&... values) {
+        if constexpr (all_typed<Args...>) {
+            return ensure_chunk<typename incoming<Args>::type...>();
+        } else if constexpr (sizeof...(Args) == 1) {
+            return ensure_alone((values.ensure(*this, where), ...));
+        } else {
+            fragment_data* const set[] = {&values.ensure(*this, where)...};
+            return ensure_set(set);
+        }
+    }
+
+    /// `spawn` where memory is needed, or an error is due.
     template <class... Args>
     MUSTER_COLD id_type spawn_slowly(incoming<Args>... values) {
+        return spawn_row<Args...>(std::move(values)...);
+    }
+    /// `spawn` of anything. Growing may move the values.
+    template <class... Args>
+    id_type spawn_row(incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
-        chunk_data& into = open_row<typename incoming<Args>::type...>(from);
+        refuse_if_busy("spawn");
+        const chunk_data& given = ensure_chunk_of(nullptr, values...);
+        chunk_data& into = open_row(given, watched(from, sizeof...(Args)));
         prepare(1);
+        new_row row(*this, into, given, given);
         construct(into, from, values...);
+        row.keep();
         return enter(into);
     }
 
-    /// The chunk of these types, with room for a row.
-    template <class... Ts>
-    chunk_data& open_row(const void** from) {
-        refuse_if_busy("spawn");
-        chunk_data& into = ensure_chunk<Ts...>();
-        if constexpr (sizeof...(Ts) != 0)
-            into.make_room(1, row_limit, watched(from, sizeof...(Ts)));
-        return into;
-    }
+    /// The row behind the last of `into`, where what neither `a` nor `b` has got its default value.
+    /// Takes them away again unless it is kept.
+    class new_row {
+    public:
+        new_row(store& one, chunk_data& into, const chunk_data& a, const chunk_data& b)
+            : into_(into), a_(a), b_(b), done_(&into == &a) {
+            if (!done_) one.start_row(into, a, b);
+        }
+        ~new_row() {
+            if (!done_) drop_row(into_, a_, b_);
+        }
+        new_row(const new_row&) = delete;
+        new_row& operator=(const new_row&) = delete;
+        void keep() noexcept { done_ = true; }
+
+    private:
+        chunk_data& into_;
+        const chunk_data& a_;
+        const chunk_data& b_;
+        bool done_;
+    };
+
+    /// The chunk for a new entity with what `given` has, with room for a row.
+    chunk_data& open_row(const chunk_data& given, watched arguments);
+    void start_row(chunk_data& into, const chunk_data& a, const chunk_data& b);
+    static void drop_row(const chunk_data& into, const chunk_data& a, const chunk_data& b) noexcept;
 
     template <class... Args>
     void construct(const chunk_data& into, const void* const* from,
                    incoming<Args>&... values) noexcept {
         const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
-        (construct_value(values, find_fragment<typename incoming<Args>::type>().base(into.index),
-                         into.size, *from++),
-         ...);
+        (construct_value(values, values.find(*this).base(into.index), into.size, *from++), ...);
     }
 
     template <class... Args>
@@ -471,7 +627,7 @@ private:
                 construct_value(value, fragment.base(target.index), target.size, *from);
             ++from;
         };
-        (one(values, find_fragment<typename incoming<Args>::type>()), ...);
+        (one(values, values.find(*this)), ...);
     }
 
     template <class... Args>
@@ -483,7 +639,7 @@ private:
                 assign_value(value, base, row, *from);
             ++from;
         };
-        (one(values, find_fragment<typename incoming<Args>::type>()), ...);
+        (one(values, values.find(*this)), ...);
     }
 
     template <class Arg>
@@ -512,11 +668,28 @@ private:
     }
 
     chunk_data& copy_row(at_type prototype, const chunk_data& given, watched arguments);
+    /// Where the values of new rows come from that are not given.
+    struct row_origin {
+        const chunk_data* copied;  // what is copied; null: nothing
+        const chunk_data* from;    // where it is
+        std::size_t row;
+        const chunk_data* skipped_a;  // what the caller sees to; null: nothing
+        const chunk_data* skipped_b;
+        [[nodiscard]] bool skips(const fragment_data& fragment) const noexcept {
+            return (skipped_a != nullptr && skipped_a->has(fragment)) ||
+                   (skipped_b != nullptr && skipped_b->has(fragment));
+        }
+    };
     void write_rows(chunk_data& into, std::size_t count, row_values given,
-                    const chunk_data* skipped, const chunk_data* original, std::size_t row);
+                    const row_origin& origin);
     void enter_many(chunk_data& into, std::size_t count) noexcept;
-    void refuse_uncopyable(at_type prototype, const chunk_data& original,
+    /// What a clone has before values are given: the unique fragments are missing.
+    chunk_data& cloned_part(chunk_data& original);
+    chunk_data& cloned_chunk(chunk_data& part, const chunk_data& given);
+    void refuse_uncopyable(at_type prototype, const chunk_data& part,
                            const chunk_data& given) const;
+    void refuse_unstartable(const chunk_data& into, const row_origin& origin,
+                            row_values given) const;
 
     /// The entity has something of this set.
     bool remove_set(id_type e, record_type& found, const chunk_data& less) {
@@ -539,17 +712,29 @@ private:
     void destroy_dropped(const chunk_data& from, const edge& way, std::size_t row) noexcept;
     void move_values(const chunk_data& from, const edge& way, std::size_t row,
                      std::size_t to_row) noexcept;
-    void move_all(chunk_data& from, const edge& way);
+    void move_all(chunk_data& from, const edge& way) noexcept;
     void leave_row(record_type& found) noexcept;
 
     MUSTER_COLD fragment_data& add_fragment(type_index type, const type_info& info);
+    MUSTER_COLD fragment_data& adopt(id_type f, type_index value, const type_info& type,
+                                     const std::source_location* where);
+    fragment_data& add_by_id(id_type f, type_index value, const type_info& type);
+    MUSTER_COLD chunk_data& add_alone(fragment_data& fragment);
+    void show_name(fragment_data& fragment);
+    void put_boxed(at_type who, fragment_data& fragment, boxed_value& value);
+    static void take_boxed(void* to, boxed_value& value) noexcept;
+    void assign_all(const chunk_data& chunk, const fragment_data& source,
+                    const fragment_data& target);
+    void copy_all(chunk_data& here, const fragment_data& source, const fragment_data& target,
+                  const edge& way);
     MUSTER_COLD chunk_data& add_list(std::size_t list, std::span<fragment_data* const> set);
-    id_type make_own_id();
+    [[nodiscard]] id_type find_own_id() const;
+    void tell(std::uint64_t key);
     MUSTER_COLD bool destroy_slowly(at_type who);
     bool destroy_placed(id_type e, record_type& found) noexcept;
-    void before_death(id_type e, const std::source_location& where);
-    void destroy_fragment(fragment_data& fragment);
-    [[nodiscard]] fragment_data* find_fragment_of(id_type e) const noexcept;
+    void die(id_type e, record_type& found) noexcept;
+    void destroy_fragment(at_type who);
+    void forget_fragment(fragment_data& fragment) noexcept;
 
     [[noreturn]] MUSTER_COLD void raise_busy(const char* call) const;
     [[nodiscard]] std::string why_dead(id_type e) const;
@@ -563,8 +748,10 @@ private:
     std::size_t lists_ = 0;          // entries of by_list_, the first for `no_list`
     unsigned busy_ = 0;              // changes are refused
     bool provenance_;
-    std::uint64_t own_from_ = ~std::uint64_t{0};   // the lowest key of a fragment
-    std::uint64_t told_from_ = ~std::uint64_t{0};  // keys whose death `before_death` is told of
+    std::uint64_t own_from_ = ~std::uint64_t{0};   // the lowest key of the world's own
+    std::size_t own_ = 0;                          // how many ids are the world's own
+    std::uint64_t told_from_ = ~std::uint64_t{0};  // keys with something to do at their death: all
+    bit_array told_;                               // from here on, and these
     name_table names_;
     deaths deaths_;
 };

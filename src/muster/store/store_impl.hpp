@@ -2,17 +2,20 @@
 // <muster/world/instantiate.hpp> for a user's own layout.
 #pragma once
 
+#include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 namespace muster::detail {
 
 template <class Layout>
-inline constexpr type_info id_type_info{
-    "id", sizeof(basic_id<Layout>), alignof(basic_id<Layout>), nullptr, nullptr, nullptr};
+inline constexpr type_info id_type_info{"id", sizeof(basic_id<Layout>), alignof(basic_id<Layout>)};
 
 template <class Layout>
 store<Layout>::store(const world_options& options)
@@ -49,34 +52,27 @@ auto store<Layout>::find_far_record(std::uint64_t key) const noexcept -> record_
 
 // ---- fragments ---------------------------------------------------------------------------------
 
+/// The highest key that an id of the world's own can have.
 template <class Layout>
-auto store<Layout>::id_of(const fragment_data& fragment) const noexcept -> id_type {
-    typename Layout::rep value;
-    std::memcpy(&value, fragment.id, sizeof value);
-    return id_type::from_value(value);
-}
-
-template <class Layout>
-fragment_data* store<Layout>::find_fragment_of(id_type e) const noexcept {
-    if (e.key() < own_from_) return nullptr;
-    const auto value = e.value();
-    return fragments_.find_id(&value, sizeof value);
-}
-
-template <class Layout>
-auto store<Layout>::make_own_id() -> id_type {
+auto store<Layout>::find_own_id() const -> id_type {
     for (std::uint64_t key = Layout::last_key;; --key) {
         const record_type* const slot = pool_.find(key);
         const std::uint64_t version = slot == nullptr ? pool_.first_version() : slot->version();
-        if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version) {
-            const id_type made = pool_.create_at(id_type::assemble(key, version, pool_.world()));
-            own_from_ = smaller(own_from_, key);
-            told_from_ = smaller(told_from_, key);
-            return made;
-        }
+        if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
+            return id_type::assemble(key, version, pool_.world());
         if (key == Layout::first_key)
             raise(errc::id_overflow, "no key is left for the fragment of another component type");
     }
+}
+
+/// The death of this key's entity is one that more has to be done for.
+template <class Layout>
+void store<Layout>::tell(std::uint64_t key) {
+    // Bits for keys that are in use; far ones share a bound, behind which deaths take longer.
+    if (key < 2 * pool_.capacity() + 4096)
+        told_.set(key);
+    else
+        told_from_ = smaller(told_from_, key);
 }
 
 template <class Layout>
@@ -89,81 +85,270 @@ fragment_data& store<Layout>::add_fragment(type_index type, const type_info& inf
         }
     };
     refuse_if_busy("the first use of a component type");
-    rollback guard{fragments_, &fragments_.add(type, info)};
-    const auto value = make_own_id().value();
-    fragment_data& made = *guard.made;
-    guard.made = nullptr;
-    std::memcpy(made.id, &value, sizeof value);
+    const id_type which = find_own_id();
+    tell(which.key());
+    rollback guard{fragments_, &fragments_.add(type, info, which.value())};
+    pool_.create_at(which);
+    fragment_data& made = *std::exchange(guard.made, nullptr);
+    made.value_type = type;
+    made.is_own = true;
+    own_from_ = smaller(own_from_, which.key());
+    ++own_;
+    return made;
+}
+
+/// The name that sentences show: its own, else that of its type, else its id.
+template <class Layout>
+void store<Layout>::show_name(fragment_data& fragment) {
+    fragment.name = names_.find(fragment.id);
+    if (!fragment.name.empty()) return;
+    if (!fragment.is_own && fragment.own_name.empty()) {
+        const std::string text = to_string(id_of(fragment));
+        fragment.own_name.assign(text.begin(), text.end());
+    }
+    fragment.name = fragment.is_own
+                        ? fragment.type->name
+                        : std::string_view(fragment.own_name.data(), fragment.own_name.size());
+}
+
+/// A living id becomes a fragment.
+template <class Layout>
+fragment_data& store<Layout>::add_by_id(id_type f, type_index value, const type_info& type) {
+    struct rollback {
+        fragment_table& table;
+        fragment_data* made;
+        ~rollback() {
+            if (made != nullptr) table.remove(*made);
+        }
+    };
+    refuse_if_busy("the first use of a fragment");
+    tell(f.key());
+    rollback guard{fragments_, &fragments_.add(no_type, type, f.value())};
+    guard.made->value_type = value;
+    show_name(*guard.made);
+    return *std::exchange(guard.made, nullptr);
+}
+
+template <class Layout>
+fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info& type,
+                                    const std::source_location* where) {
+    fragment_data* const found = fragments_.find(f.value());
+    if (found == nullptr) {
+        if (!alive(f)) raise_no_fragment(f, "used", where);
+        return add_by_id(f, value, type);
+    }
+    if (!found->is_open)
+        raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
+    refuse_if_busy("the first use of a fragment");
+    found->type = &type;
+    found->value_type = value;
+    found->is_open = false;
+    return *found;
+}
+
+template <class Layout>
+fragment_data& store<Layout>::open_fragment(id_type f) {
+    if (fragment_data* const found = fragments_.find(f.value())) return *found;
+    fragment_data& made = adopt(f, no_type, type_info_of<no_value>, nullptr);
+    made.is_open = true;
     return made;
 }
 
 template <class Layout>
-chunk_data& store<Layout>::add_list(std::size_t list, std::span<fragment_data* const> set) {
+fragment_data& store<Layout>::typed_or_tag(id_type f) {
+    fragment_data* const found = fragments_.find(f.value());
+    return found != nullptr && !found->is_open ? *found : ensure_fragment<no_value>(f, nullptr);
+}
+
+template <class Layout>
+void store<Layout>::add_needs(id_type f, std::span<fragment_data* const> needed) {
+    fragment_data& fragment = open_fragment(f);
+    reserve_more(fragment.needs, needed.size());
+    for (fragment_data* const one : needed)
+        if (one != &fragment &&
+            std::find(fragment.needs.begin(), fragment.needs.end(), one) == fragment.needs.end())
+            fragment.needs.push_back(one);
+    note_meaning();
+}
+
+template <class Layout>
+fragment_data& store<Layout>::get_fragment(id_type f, const char* call,
+                                           const std::source_location* where) const {
+    fragment_data* const found = fragments_.find(f.value());
+    if (found == nullptr || found->is_open) raise_no_fragment(f, call, where);
+    return *found;
+}
+
+template <class Layout>
+auto store<Layout>::make_fragment(type_index value, const type_info& type, std::string_view name)
+    -> id_type {
+    struct rollback {
+        store& owner;
+        id_type made;
+        bool done = false;
+        ~rollback() {
+            if (!done) owner.destroy(at_type(made));
+        }
+    };
+    rollback guard{*this, spawn<>()};
+    add_by_id(guard.made, value, type);
+    if (!name.empty()) this->name(guard.made, name);
+    guard.done = true;
+    return guard.made;
+}
+
+template <class Layout>
+auto store<Layout>::make_fragment(const type_info& own, std::string_view name) -> id_type {
+    refuse_if_busy("fragment");
+    auto* const kept = new type_info(own);
+    struct rollback {
+        const type_info* kept;
+        ~rollback() { delete kept; }
+    };
+    rollback guard{kept};
+    const id_type made = make_fragment(no_type, *kept, name);
+    fragments_.find(made.value())->own_type = std::exchange(guard.kept, nullptr);
+    return made;
+}
+
+template <class Layout>
+void store<Layout>::note_meaning() noexcept {
+    std::fill_n(by_list_.data(), lists_, list_entry{});
+    graph_.note_meaning();
+}
+
+template <class Layout>
+chunk_data& store<Layout>::ensure_set(std::span<fragment_data* const> set) {
     std::vector<fragment_data*> sorted(set.begin(), set.end());
     std::sort(sorted.begin(), sorted.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
-    chunk_data& found = graph_.ensure(sorted);
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end())
+        raise(errc::given_twice, text((*twice)->name,
+                                      " is given twice: an entity has one value of a "
+                                      "fragment"));
+    return graph_.ensure(sorted);
+}
+
+template <class Layout>
+chunk_data& store<Layout>::add_alone(fragment_data& fragment) {
+    fragment_data* const set[] = {&fragment};
+    chunk_data& found = graph_.ensure(set);
+    fragment.alone = found.index;
+    return found;
+}
+
+template <class Layout>
+chunk_data& store<Layout>::add_list(std::size_t list, std::span<fragment_data* const> set) {
+    chunk_data& found = ensure_set(set);
     if (list == static_cast<std::size_t>(no_list)) return found;
     if (list >= by_list_.capacity()) by_list_.grow(larger(list + 1, by_list_.capacity() * 2));
     while (lists_ <= list) by_list_[lists_++] = {};
     list_entry& entry = by_list_[list];
     entry.chunk = &found;
+    entry.spawned = found.is_complete ? &found : nullptr;
     for (std::size_t i = 0; i < smaller(set.size(), std::size(entry.columns)); ++i)
         entry.columns[i] = static_cast<std::uint8_t>(found.find_column(*set[i]));
     return found;
-}
-
-template <class Layout>
-void store<Layout>::destroy_fragment(fragment_data& fragment) {
-    clear_fragment(fragment);
-    // No chunk that has it can have rows again.
-    std::fill_n(by_list_.data(), lists_, list_entry{});
-    graph_.collect_garbage(&fragment);
-    fragments_.remove(fragment);
 }
 
 // ---- entities come -----------------------------------------------------------------------------
 
 template <class Layout>
 void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values given,
-                               const chunk_data* skipped, const chunk_data* original,
-                               std::size_t row) {
+                               const row_origin& origin) {
     struct rollback {
         const chunk_data& into;
-        const chunk_data* skipped;
+        const row_origin& origin;
+        row_values given;
         std::size_t count;
         std::size_t done = 0;  // columns
         ~rollback() {
             for (std::size_t i = 0; i < done; ++i) {
                 const column& one = into.columns[i];
-                if (skipped == nullptr || !skipped->has(*one.fragment))
+                if (given.find(one.fragment) != nullptr || !origin.skips(*one.fragment))
                     one.destroy(one.at(into.size), count);
             }
         }
     };
     const busy_scope nobody_else(*this);
-    rollback guard{into, skipped, count};
+    rollback guard{into, origin, given, count};
     for (const column& one : into.columns) {
-        const auto found = std::find(given.fragments.begin(), given.fragments.end(), one.fragment);
-        const bool is_given = found != given.fragments.end();
-        if (is_given || skipped == nullptr || !skipped->has(*one.fragment)) {
-            const void* const value =
-                is_given ? given.values[static_cast<std::size_t>(found - given.fragments.begin())]
-                         : one.fragment->base(original->index) + row * one.type->size;
-            one.type->copy(one.at(into.size), value, count, is_given ? given.step : 0);
-        }
+        const fragment_data& fragment = *one.fragment;
+        std::byte* const to = one.at(into.size);
+        if (const void* const* const value = given.find(&fragment))
+            one.type->copy_values(to, *value, count, given.step);
+        else if (origin.skips(fragment))
+            ;  // the caller writes it
+        else if (origin.copied != nullptr && origin.copied->has(fragment))
+            fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * one.size,
+                                count);
+        else
+            fragment.start_values(to, count);
         ++guard.done;
     }
     guard.done = 0;
 }
 
 template <class Layout>
-void store<Layout>::refuse_uncopyable(at_type prototype, const chunk_data& original,
+chunk_data& store<Layout>::open_row(const chunk_data& given, watched arguments) {
+    chunk_data& into = cloned_chunk(graph_.nowhere(), given);
+    if (&into != &graph_.nowhere()) into.make_room(1, row_limit, arguments);
+    return into;
+}
+
+template <class Layout>
+void store<Layout>::start_row(chunk_data& into, const chunk_data& a, const chunk_data& b) {
+    const row_origin origin{nullptr, nullptr, 0, &a, &b};
+    refuse_unstartable(into, origin, {});
+    write_rows(into, 1, {}, origin);
+}
+
+template <class Layout>
+void store<Layout>::drop_row(const chunk_data& into, const chunk_data& a,
+                             const chunk_data& b) noexcept {
+    for (const column& one : into.columns)
+        if (!a.has(*one.fragment) && !b.has(*one.fragment)) one.destroy(one.at(into.size), 1);
+}
+
+template <class Layout>
+chunk_data& store<Layout>::cloned_part(chunk_data& original) {
+    if (!original.has_unique) return original;
+    std::vector<fragment_data*> rest;
+    for (fragment_data* one : original.fragments)
+        if (!one->is_unique) rest.push_back(one);
+    return graph_.ensure(rest);
+}
+
+/// The chunk for what `part` and `given` have, and need.
+template <class Layout>
+chunk_data& store<Layout>::cloned_chunk(chunk_data& part, const chunk_data& given) {
+    chunk_data& both =
+        &part == &graph_.nowhere() ? graph_.at(given.index) : *graph_.with(part, given).target;
+    return both.is_complete ? both : *graph_.with(graph_.nowhere(), both).target;
+}
+
+template <class Layout>
+void store<Layout>::refuse_unstartable(const chunk_data& into, const row_origin& origin,
+                                       row_values given) const {
+    for (const column& one : into.columns) {
+        const fragment_data& fragment = *one.fragment;
+        if (given.find(&fragment) != nullptr || origin.skips(fragment) || fragment.can_start() ||
+            (origin.copied != nullptr && origin.copied->has(fragment)))
+            continue;
+        raise(errc::no_default, text(fragment.name,
+                                     " is needed but has no default value: give one, "
+                                     "or define it"));
+    }
+}
+
+template <class Layout>
+void store<Layout>::refuse_uncopyable(at_type prototype, const chunk_data& part,
                                       const chunk_data& given) const {
-    for (const column& one : original.columns)
-        if (one.type->copy == nullptr && !given.has(*one.fragment))
+    for (const column& one : part.columns)
+        if (!one.fragment->can_copy() && !given.has(*one.fragment))
             raise(errc::not_copyable,
-                  text(describe(prototype.id), " cannot be cloned: its ", one.type->name,
+                  text(describe(prototype.id), " cannot be cloned: its ", one.fragment->name,
                        " cannot be copied; give the clone one, or remove it (clone at ",
                        place_text(prototype.where), ")"));
 }
@@ -173,12 +358,15 @@ chunk_data& store<Layout>::copy_row(at_type prototype, const chunk_data& given, 
     const record_type& found = require(prototype, "clone");
     chunk_data& original = graph_.at(found.chunk());
     const std::size_t row = found.row();
-    chunk_data& into = *graph_.with(original, given).target;
+    chunk_data& part = cloned_part(original);
+    chunk_data& into = cloned_chunk(part, given);
     pool_.prepare(1);
     if (&into == &graph_.nowhere()) return into;
-    refuse_uncopyable(prototype, original, given);
+    refuse_uncopyable(prototype, part, given);
+    const row_origin origin{&part, &original, row, &given, nullptr};
+    refuse_unstartable(into, origin, {});
     into.make_room(1, row_limit, arguments);
-    write_rows(into, 1, {}, &given, &original, row);
+    write_rows(into, 1, {}, origin);
     return into;
 }
 
@@ -212,24 +400,28 @@ void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
 }
 
 template <class Layout>
-void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& into, row_values given) {
-    if (&into == &graph_.nowhere()) {
+void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& given_chunk, row_values given) {
+    if (&given_chunk == &graph_.nowhere()) {
         refuse_if_busy("spawn");
         pool_.create(out);
     } else {
-        const std::size_t first = spawn_rows(out.size(), into, given);
-        std::copy_n(ids(into) + first, out.size(), out.begin());
+        const chunk_data& into = spawn_rows(out.size(), given_chunk, given);
+        std::copy_n(ids(into) + into.size - out.size(), out.size(), out.begin());
     }
 }
 
 template <class Layout>
-std::size_t store<Layout>::spawn_rows(std::size_t count, chunk_data& into, row_values given) {
+chunk_data& store<Layout>::spawn_rows(std::size_t count, chunk_data& given_chunk,
+                                      row_values given) {
     refuse_if_busy("spawn");
+    chunk_data& into = cloned_chunk(graph_.nowhere(), given_chunk);
+    const row_origin nothing{};
+    refuse_unstartable(into, nothing, given);
     pool_.prepare(count);
     into.make_room(count, row_limit, given.values);
-    write_rows(into, count, given, nullptr, nullptr, 0);
+    write_rows(into, count, given, nothing);
     enter_many(into, count);
-    return into.size - count;
+    return into;
 }
 
 template <class Layout>
@@ -239,12 +431,15 @@ void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_
     const record_type& found = require(prototype, "clone");
     chunk_data& original = graph_.at(found.chunk());
     const std::size_t row = found.row();
-    chunk_data& into = *graph_.with(original, given_chunk).target;
+    chunk_data& part = cloned_part(original);
+    chunk_data& into = cloned_chunk(part, given_chunk);
     pool_.prepare(out.size());
     if (&into == &graph_.nowhere()) return pool_.create(out);
-    refuse_uncopyable(prototype, original, given_chunk);
+    refuse_uncopyable(prototype, part, given_chunk);
+    const row_origin origin{&part, &original, row, nullptr, nullptr};
+    refuse_unstartable(into, origin, given);
     into.make_room(out.size(), row_limit, given.values);
-    write_rows(into, out.size(), given, nullptr, &original, row);
+    write_rows(into, out.size(), given, origin);
     enter_many(into, out.size());
     std::copy_n(ids(into) + into.size - out.size(), out.size(), out.begin());
 }
@@ -270,9 +465,9 @@ void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
     chunk_data& to = *way.target;
     const std::size_t row = found.row();
     if (from.runs_code) destroy_dropped(from, way, row);
-    const std::size_t new_row = to.size++;
-    ids(to)[new_row] = e;
-    found.place(to.index, new_row);
+    const std::size_t to_row = to.size++;
+    ids(to)[to_row] = e;
+    found.place(to.index, to_row);
     if (from.index == chunk_index{}) return;
     const std::size_t last = --from.size;
     id_type* const tenants = ids(from);
@@ -280,12 +475,12 @@ void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
         const id_type moved = tenants[row] = tenants[last];
         pool_.find(moved.key())->place(from.index, row);
     }
-    if (from.runs_code) return move_values(from, way, row, new_row);
+    if (from.runs_code) return move_values(from, way, row, to_row);
     const column* const targets = to.columns.data();
     const std::uint32_t* target = way.columns.data();
     for (const column& one : from.columns) {
         const std::uint32_t which = *target++;
-        one.take_bytes(row, last, which == edge::dropped ? nullptr : targets + which, new_row);
+        one.take_bytes(row, last, which == edge::dropped ? nullptr : targets + which, to_row);
     }
 }
 
@@ -332,13 +527,13 @@ bool store<Layout>::clear(at_type who) {
     return true;
 }
 
+/// Room is there.
 template <class Layout>
-void store<Layout>::move_all(chunk_data& from, const edge& way) {
+void store<Layout>::move_all(chunk_data& from, const edge& way) noexcept {
     chunk_data& to = *way.target;
     const std::size_t count = from.size;
     const std::size_t first = to.size;
     const bool to_nowhere = &to == &graph_.nowhere();
-    if (!to_nowhere) to.make_room(count, row_limit, {});
     const busy_scope nobody_else(*this);
     for (std::size_t i = 0; i < from.columns.size(); ++i) {
         const column& one = from.columns[i];
@@ -359,26 +554,256 @@ void store<Layout>::move_all(chunk_data& from, const edge& way) {
 template <class Layout>
 std::size_t store<Layout>::clear_fragment(fragment_data& fragment) {
     refuse_if_busy("clear");
-    fragment_data* const one[] = {&fragment};
-    const chunk_data& less = graph_.ensure(one);
+    const chunk_data& less = ensure_alone(fragment);
     const std::vector<chunk_index> owners = fragment.chunks;
     std::size_t count = 0;
     for (const chunk_index owner : owners) {
         chunk_data& from = graph_.at(owner);
         if (from.size == 0) continue;
+        const edge& way = graph_.without(from, less);
+        if (way.target != &graph_.nowhere()) way.target->make_room(from.size, row_limit, {});
         count += from.size;
-        move_all(from, graph_.without(from, less));
+        move_all(from, way);
     }
     return count;
 }
 
-// ---- entities go -------------------------------------------------------------------------------
+template <class Layout>
+bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
+    refuse_if_busy("remove");
+    record_type* const found = find_own(who, "remove");
+    for (const id_type f : fragments)
+        if (is_foreign(f)) raise_no_fragment(f, "remove", &who.where);
+    if (found == nullptr) return false;
+    std::vector<fragment_data*> there;
+    for (const id_type f : fragments) {
+        fragment_data* const one = fragments_.find(f.value());
+        if (one == nullptr || one->base(found->chunk()) == nullptr) continue;
+        if (fragments.size() == 1) return remove_set(who.id, *found, ensure_alone(*one));
+        if (std::find(there.begin(), there.end(), one) == there.end()) there.push_back(one);
+    }
+    return !there.empty() && remove_set(who.id, *found, ensure_set(there));
+}
 
 template <class Layout>
-void store<Layout>::before_death(id_type e, const std::source_location& where) {
-    if (provenance_) deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
-    if (fragment_data* const fragment = find_fragment_of(e)) destroy_fragment(*fragment);
+bool store<Layout>::put_default(present what, at_type who, id_type f, const char* call) {
+    refuse_if_busy(call);
+    (void)require(who, call);
+    fragment_data* const known = fragments_.find(f.value());
+    fragment_data& fragment =
+        known != nullptr && !known->is_open ? *known : ensure_fragment<no_value>(f, &who.where);
+    const bool is_there = fragment.base(require(who, call).chunk()) != nullptr;
+    if (is_there && (what == present::keep || fragment.type->size == 0))
+        return what == present::assign;
+    if (!fragment.can_start())
+        raise(errc::no_default,
+              text(fragment.name, " has no default value: give one, or define it (", call, " at ",
+                   place_text(who.where), ")"));
+    boxed_value value(*fragment.type);
+    {
+        const busy_scope nobody_else(*this);
+        fragment.start_values(value.room, 1);
+        value.filled = true;
+    }
+    put_boxed(who, fragment, value);
+    return true;
+}
+
+template <class Layout>
+void store<Layout>::put_raw(at_type who, id_type f, const void* value) {
+    refuse_if_busy("set");
+    (void)require(who, "set");
+    fragment_data& fragment = get_fragment(f, "set", &who.where);
+    if (!fragment.type->can_copy())
+        raise(errc::not_copyable, text("the values of ", fragment.name,
+                                       " cannot be copied (set at ", place_text(who.where), ")"));
+    boxed_value kept(*fragment.type);
+    {
+        const busy_scope nobody_else(*this);
+        fragment.type->copy_values(kept.room, value, 1, 0);
+        kept.filled = true;
+    }
+    put_boxed(who, fragment, kept);
+}
+
+/// The value is handed over.
+template <class Layout>
+void store<Layout>::put_boxed(at_type who, fragment_data& fragment, boxed_value& value) {
+    record_type& found = require(who, "set");
+    chunk_data& here = graph_.at(found.chunk());
+    if (std::byte* const base = fragment.base(here.index)) {
+        std::byte* const there = base + found.row() * fragment.type->size;
+        const busy_scope nobody_else(*this);
+        if (fragment.type->destroy != nullptr) fragment.type->destroy(there, 1);
+        take_boxed(there, value);
+        return;
+    }
+    const chunk_data& more = ensure_alone(fragment);
+    const edge& way = graph_.with(here, more);
+    chunk_data& target = *way.target;
+    target.make_room(1, row_limit, {});
+    new_row row(*this, way.has_needed ? target : here, here, more);
+    if (fragment.type->size != 0) {
+        const busy_scope nobody_else(*this);
+        take_boxed(fragment.base(target.index) + target.size * fragment.type->size, value);
+    }
+    row.keep();
+    move_row(who.id, found, here, way);
+}
+
+template <class Layout>
+void store<Layout>::take_boxed(void* to, boxed_value& value) noexcept {
+    if (value.type->relocate == nullptr)
+        std::memcpy(to, value.room, value.type->size);
+    else
+        value.type->relocate(to, value.room, 1);
+    value.filled = false;
+}
+
+template <class Layout>
+std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
+                                         const std::source_location& where) {
+    refuse_if_busy("copy_fragment");
+    const fragment_data& source = get_fragment(from, "copy_fragment", &where);
+    fragment_data* target = fragments_.find(to.value());
+    if (target == nullptr || target->is_open) {
+        if (source.own_type != nullptr) raise_no_fragment(to, "copy_fragment", &where);
+        target = &adopt(to, source.value_type, *source.type, &where);
+    }
+    if (target->type->size != source.type->size || target->value_type != source.value_type ||
+        (source.value_type == no_type && source.type->size != 0 && target->type != source.type))
+        raise_mismatch(*target, source.type->name, "copy_fragment", &where);
+    if (source.type->size != 0 && !source.can_copy())
+        raise(errc::not_copyable, text("the values of ", source.name, " cannot be copied"));
+    if (target == &source) return 0;
+    const chunk_data& more = ensure_alone(*target);
+    const std::vector<chunk_index> owners = source.chunks;
+    std::size_t count = 0;
+    for (const chunk_index owner : owners) {
+        chunk_data& here = graph_.at(owner);
+        if (here.size == 0) continue;
+        count += here.size;
+        if (here.has(*target))
+            assign_all(here, source, *target);
+        else
+            copy_all(here, source, *target, graph_.with(here, more));
+    }
+    return count;
+}
+
+/// All rows of a chunk that has both.
+template <class Layout>
+void store<Layout>::assign_all(const chunk_data& chunk, const fragment_data& source,
+                               const fragment_data& target) {
+    const type_info& type = *source.type;
+    if (type.size == 0) return;
+    const busy_scope nobody_else(*this);
+    boxed_value value(type);
+    for (std::size_t row = 0; row < chunk.size; ++row) {
+        source.copy_value(value.room, source.base(chunk.index) + row * type.size, 1);
+        value.filled = true;
+        std::byte* const to = target.base(chunk.index) + row * type.size;
+        if (type.destroy != nullptr) type.destroy(to, 1);
+        take_boxed(to, value);
+    }
+}
+
+/// All rows move to the chunk that has the target, too; all or none.
+template <class Layout>
+void store<Layout>::copy_all(chunk_data& here, const fragment_data& source,
+                             const fragment_data& target, const edge& way) {
+    struct rollback {
+        const column* made;
+        std::byte* first;
+        std::size_t count = 0;
+        ~rollback() {
+            if (made != nullptr) made->destroy(first, count);
+        }
+    };
+    chunk_data& to = *way.target;
+    to.make_room(here.size, row_limit, {});
+    const row_origin origin{nullptr, nullptr, 0, &here, &graph_.at(target.alone)};
+    refuse_unstartable(to, origin, {});
+    const std::size_t which = to.find_column(target);
+    rollback guard{which < to.columns.size() ? &to.columns[which] : nullptr, nullptr};
+    const busy_scope nobody_else(*this);
+    if (guard.made != nullptr) {
+        guard.first = guard.made->at(to.size);
+        for (; guard.count < here.size; ++guard.count)
+            source.copy_value(guard.made->at(to.size + guard.count),
+                              source.base(here.index) + guard.count * source.type->size, 1);
+    }
+    if (way.has_needed) write_rows(to, here.size, {}, origin);
+    guard.count = 0;
+    move_all(here, way);
+}
+
+// ---- entities go -------------------------------------------------------------------------------
+
+/// What is left to do when all that can fail is done.
+template <class Layout>
+void store<Layout>::die(id_type e, record_type& found) noexcept {
     names_.erase(e.value());
+    told_.reset(e.key());
+    if (found.chunk() != chunk_index{}) leave_row(found);
+    pool_.destroy(e);
+}
+
+template <class Layout>
+void store<Layout>::destroy_fragment(at_type who) {
+    // Who dies: this one, the owners of fragments that die with them, and so on.
+    std::vector<id_type> dying{who.id};
+    std::unordered_set<std::uint64_t> seen{who.id.value()};
+    std::vector<fragment_data*> gone;
+    for (std::size_t i = 0; i < dying.size(); ++i) {
+        fragment_data* const fragment = fragments_.find(dying[i].value());
+        if (fragment == nullptr) continue;
+        gone.push_back(fragment);
+        if (!fragment->destroys_owners) continue;
+        for (const chunk_index owner : fragment->chunks) {
+            const chunk_data& chunk = graph_.at(owner);
+            for (std::size_t row = 0; row < chunk.size; ++row)
+                if (const id_type e = ids(chunk)[row]; seen.insert(e.value()).second)
+                    dying.push_back(e);
+        }
+    }
+    // All that can fail: the ways of those that live on, room for them, and the places.
+    struct move {
+        chunk_data* from;
+        const edge* way;
+    };
+    const chunk_data& less = ensure_set(gone);
+    std::vector<chunk_data*> owners;
+    for (chunk_data* one : graph_.all())
+        if (one->size != 0 && std::any_of(gone.begin(), gone.end(),
+                                          [&](const fragment_data* f) { return one->has(*f); }))
+            owners.push_back(one);
+    std::vector<move> moves;
+    std::unordered_map<const chunk_data*, std::size_t> arrivals;  // several may go to one chunk
+    for (chunk_data* one : owners) {
+        const edge& way = graph_.without(*one, less);
+        moves.push_back({one, &way});
+        if (way.target != &graph_.nowhere())
+            way.target->make_room(arrivals[way.target] += one->size, row_limit, {});
+    }
+    if (provenance_)
+        for (const id_type e : dying)
+            deaths_.note(e.key(), e.version(), who.where, names_.find(e.value()));
+
+    for (std::size_t i = dying.size(); i-- != 0;) die(dying[i], *find_record(dying[i].key()));
+    for (const move& one : moves)
+        if (one.from->size != 0) move_all(*one.from, *one.way);
+    for (fragment_data* one : gone) forget_fragment(*one);
+}
+
+/// No row has it any more.
+template <class Layout>
+void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
+    std::fill_n(by_list_.data(), lists_, list_entry{});
+    own_ -= fragment.is_own ? 1u : 0u;
+    graph_.collect_garbage(&fragment);
+    fragments_.remove(fragment);
+    graph_.note_meaning();  // it may have been needed
 }
 
 /// `destroy` of an entity that has components and dies easily.
@@ -394,9 +819,13 @@ bool store<Layout>::destroy_slowly(at_type who) {
     refuse_if_busy("destroy");
     record_type* const found = find_own(who, "destroy");
     if (found == nullptr) return false;
-    if (who.id.key() >= told_from_) before_death(who.id, who.where);
-    if (found->chunk() != chunk_index{}) leave_row(*found);
-    pool_.destroy(who.id);
+    if (fragments_.find(who.id.value()) != nullptr) {
+        destroy_fragment(who);
+        return true;
+    }
+    if (provenance_)
+        deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()));
+    die(who.id, *found);
     return true;
 }
 
@@ -420,24 +849,32 @@ void store<Layout>::reset(const std::source_location& where) {
     if (provenance_)
         for (id_type e = next_living(0); e; e = next_living(e.key() + 1))
             deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
+    std::vector<fragment_data*> gone;  // the user's
+    for (fragment_data* one : fragments_.all())
+        if (!one->is_own) gone.push_back(one);
     for (const fragment_data* one : fragments_.all())
-        pool_.find(id_of(*one).key())->place(chunk_index{}, 0);
+        if (one->is_own) pool_.find(id_of(*one).key())->place(chunk_index{}, 0);
     for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) {
         names_.erase(e.value());
+        told_.reset(e.key());
         pool_.destroy(e);
     }
-    const busy_scope nobody_else(*this);
-    for (chunk_data* one : graph_.all()) {
-        const std::size_t count = one->size;
-        one->size = 0;
-        one->destroy_values(0, count);
+    {
+        const busy_scope nobody_else(*this);
+        for (chunk_data* one : graph_.all()) {
+            const std::size_t count = one->size;
+            one->size = 0;
+            one->destroy_values(0, count);
+        }
     }
+    for (fragment_data* one : gone) forget_fragment(*one);
 }
 
 template <class Layout>
 auto store<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
     id_type found = pool_.next_living(larger(key, Layout::first_key));
-    while (found && find_fragment_of(found) != nullptr) found = pool_.next_living(found.key() + 1);
+    while (found && found.key() >= own_from_ && find_fragment(found).is_own)
+        found = pool_.next_living(found.key() + 1);
     return found;
 }
 
@@ -446,8 +883,7 @@ auto store<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
 template <class Layout>
 void store<Layout>::reserve(std::size_t count) {
     refuse_if_busy("reserve");
-    const std::size_t own = fragments_.all().size();
-    pool_.reserve(count + own < count ? count : count + own);
+    pool_.reserve(count + own_ < count ? count : count + own_);
 }
 
 template <class Layout>
@@ -475,8 +911,14 @@ void store<Layout>::collect_garbage() {
 template <class Layout>
 void store<Layout>::name(at_type who, std::string_view name) {
     require(who, "name");
+    tell(who.id.key());
+    fragment_data* const fragment = fragments_.find(who.id.value());
+    if (fragment != nullptr && !fragment->is_own && fragment->own_name.empty()) {
+        const std::string text = to_string(who.id);  // what it falls back to
+        fragment->own_name.assign(text.begin(), text.end());
+    }
     names_.set(who.id.value(), name);
-    told_from_ = 0;
+    if (fragment != nullptr) show_name(*fragment);
 }
 
 template <class Layout>
@@ -543,6 +985,50 @@ void store<Layout>::raise_missing(at_type who, const char* call, std::string_vie
     raise(errc::missing_component, text(describe(who.id), " has no ", type, ": it has ",
                                         has.empty() ? std::string("no components") : has, " (",
                                         call, " at ", place_text(who.where), ")"));
+}
+
+template <class Layout>
+void store<Layout>::raise_no_fragment(id_type f, const char* call,
+                                      const std::source_location* where) const {
+    const std::string place =
+        where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
+    if (is_foreign(f))
+        raise(errc::foreign_entity, text("fragment ", to_string(f), " belongs to world W:",
+                                         f.world(), ", not to W:", number(), place));
+    std::string who = describe(f);
+    who.replace(0, std::string_view("entity").size(), "fragment");
+    if (alive(f))
+        raise(errc::type_mismatch,
+              text(who,
+                   " has no type yet: give an entity a value of it, or make it by fragment() or "
+                   "tag()",
+                   place));
+    raise(errc::dead_fragment, text(who, " is dead: ", why_dead(f), place));
+}
+
+template <class Layout>
+void store<Layout>::raise_mismatch(const fragment_data& fragment, std::string_view wanted,
+                                   const char* call, const std::source_location* where) const {
+    const std::string place =
+        where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
+    const std::string holds = fragment.type->size == 0
+                                  ? std::string("is a tag and holds no values")
+                                  : text("holds values of ", fragment.type->name);
+    raise(errc::type_mismatch, text("fragment ", fragment.name, " ", holds, ", not ",
+                                    wanted.empty() ? "a tag" : wanted, place));
+}
+
+template <class Layout>
+void store<Layout>::raise_missing(at_type who, const char* call, id_type f, type_index type,
+                                  std::string_view type_name) const {
+    if (find(who.id) == nullptr) raise_not_alive(who, call);
+    const fragment_data& fragment = find_fragment(f);
+    if (&fragment != &no_fragment) {
+        if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &who.where);
+        raise_missing(who, call, fragment.name);
+    }
+    if (!alive(f)) raise_no_fragment(f, call, &who.where);
+    raise_missing(who, call, describe(f));
 }
 
 template <class Layout>

@@ -11,7 +11,8 @@
 #pragma once
 
 #include <muster/base/raw_array.hpp>
-#include <muster/type/type_info.hpp>
+#include <muster/type/boxed_value.hpp>
+#include <muster/type/type_index.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,6 +36,12 @@ constexpr std::uint32_t to_int(chunk_index index) noexcept {
 /// What a base shows where there is a fragment but no column in memory.
 MUSTER_API inline std::byte no_values[1];
 
+/// How a component is copied where the world does it: a function of the user's.
+struct duplicate_function {
+    boxed_value function;
+    void (*call)(const void* function, void* to, const void* from) = nullptr;
+};
+
 struct MUSTER_API fragment_data {
     constexpr fragment_data() noexcept = default;
     fragment_data(const fragment_data&) = delete;
@@ -42,18 +49,44 @@ struct MUSTER_API fragment_data {
     ~fragment_data();  // in the source: who includes this need not compile it
 
     std::uint32_t limit = 0;          // chunks from here on do not have it
+    type_index value_type = no_type;  // of its values; `no_type`: no C++ type, or a tag
     raw_array<std::byte*> bases;      // by chunk; null: that chunk does not have it
     const type_info* type = nullptr;  // null only in `no_fragment`
     fragment_index index{};
-    std::byte id[8]{};                // its id, as the layout has it
+    chunk_index alone{};              // the chunk of just this fragment; 0: not looked for yet
+    std::uint64_t id = 0;             // as `basic_id::value` says it
     std::string_view name;            // for sentences
     std::vector<chunk_index> chunks;  // that have it, in the order of their making
+
+    bool is_own = false;     // the world made it, for a C++ type
+    bool is_open = false;    // its type is that of its first value; none has it yet
+    bool is_unique = false;  // see `define`; this and all below
+    bool is_hidden = false;
+    bool is_internal = false;
+    bool destroys_owners = false;
+    std::vector<fragment_data*> needs;  // by number
+    boxed_value default_value;
+    duplicate_function duplicate;
+
+    const type_info* own_type = nullptr;  // owned: `type`, if it was made at run time
+    std::vector<char> own_name;           // what `name` shows, unless it is kept elsewhere
 
     /// The column of that chunk, or null.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
         std::byte* const* const columns = bases.data();
         return to_int(chunk) < limit ? columns[to_int(chunk)] : nullptr;
     }
+
+    [[nodiscard]] bool can_copy() const noexcept {
+        return type->can_copy() || duplicate.call != nullptr;
+    }
+    [[nodiscard]] bool can_start() const noexcept {
+        return default_value ? can_copy() : type->can_construct();
+    }
+    /// Copies of one value, as a clone has them. May throw; then none is left.
+    void copy_value(void* to, const void* from, std::size_t count) const;
+    /// The values that it starts with where none is given. May throw; then none is left.
+    void start_values(void* at, std::size_t count) const;
 };
 
 /// Stands for the fragment of a type that a world has not met: no chunk has it.

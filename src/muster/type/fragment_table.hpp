@@ -23,18 +23,36 @@ public:
         return *by_type_[at < types_ ? at : 0];
     }
 
-    /// Makes a fragment for this type, which has none. `std::bad_alloc` changes nothing.
-    fragment_data& add(type_index type, const type_info& info);
+    /// The fragment with this id, or null: for any bits at all.
+    [[nodiscard]] fragment_data* find(std::uint64_t id) const noexcept {
+        const entry* const ids = by_id_.data();
+        for (std::uint64_t at = id & mask_;; at = (at + 1) & mask_) {
+            // An entry that is free has no fragment, whatever its id.
+            if (ids[at].id == id || ids[at].fragment == nullptr) [[likely]]
+                return ids[at].fragment;
+        }
+    }
+
+    /// Makes a fragment with this id for this type, which has none; for `no_type`, one that is found by
+    /// its id alone. `std::bad_alloc` changes nothing.
+    fragment_data& add(type_index type, const type_info& info, std::uint64_t id);
 
     /// Forgets the fragment; no chunk may have it any more.
     void remove(const fragment_data& fragment) noexcept;
 
-    /// The fragment whose id has these bytes, or null. O(fragments).
-    [[nodiscard]] fragment_data* find_id(const void* id, std::size_t size) const noexcept;
-
     [[nodiscard]] const std::vector<fragment_data*>& all() const noexcept { return all_; }
 
 private:
+    struct entry {
+        std::uint64_t id;
+        fragment_data* fragment;  // null: free
+    };
+
+    void insert(fragment_data& one) noexcept;
+    void rehash() noexcept;
+
+    raw_array<entry> by_id_;  // mask_ + 1, at most half of them taken; keys are hash enough
+    std::uint64_t mask_ = 0;
     raw_array<const fragment_data*> by_type_;  // by type_index; never null
     std::size_t types_ = 0;                    // entries of by_type_, the first for `no_type`
     std::vector<fragment_data*> all_;          // owned; by registration

@@ -6,10 +6,10 @@
 // on: whatever can throw is done before anything in the world changes.
 #pragma once
 
+#include <muster/base/config.hpp>
 #include <muster/type/type_name.hpp>
 
 #include <cstddef>
-#include <cstring>
 #include <new>
 #include <string_view>
 #include <type_traits>
@@ -22,6 +22,12 @@ namespace muster {
 template <class T>
 struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
+/// What the world should know of the C++ type `T` before its first use. Specialise it for own types:
+///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
+/// Each member is optional: `unique`, `hidden` and `internal` mean what `define` says.
+template <class T>
+struct component_traits {};
+
 namespace detail {
 
 /// Erased operations. They work on `count` values that stand next to each other.
@@ -30,12 +36,29 @@ struct type_info {
     std::size_t size;  // 0: a tag, which has no values
     std::size_t alignment;
     /// `to[i]` takes over from `from[i]`, which ends; the two do not overlap. Null: copy the bytes.
-    void (*relocate)(void* to, void* from, std::size_t count) noexcept;
+    void (*relocate)(void* to, void* from, std::size_t count) noexcept = nullptr;
     /// Null: nothing to do.
-    void (*destroy)(void* at, std::size_t count) noexcept;
+    void (*destroy)(void* at, std::size_t count) noexcept = nullptr;
     /// `to[i]` becomes a copy of `from[i * step]`: of one value if `step` is 0, of each if it is 1. May
-    /// throw; then it has destroyed what it made. Null: it cannot be copied.
-    void (*copy)(void* to, const void* from, std::size_t count, std::size_t step);
+    /// throw; then it has destroyed what it made. Null: see `copies_bytes`.
+    void (*copy)(void* to, const void* from, std::size_t count, std::size_t step) = nullptr;
+    /// Default values. May throw; then it has destroyed what it made. Null: see `starts_as_zeros`.
+    void (*construct)(void* at, std::size_t count) = nullptr;
+    bool copies_bytes = false;     // a copy is a copy of the bytes
+    bool starts_as_zeros = false;  // the default value has only zeros
+    bool unique = false;           // what a fragment of this type means at first
+    bool hidden = false;
+    bool internal = false;
+
+    [[nodiscard]] bool can_copy() const noexcept { return copies_bytes || copy != nullptr; }
+    [[nodiscard]] bool can_construct() const noexcept {
+        return starts_as_zeros || construct != nullptr;
+    }
+    /// Copies as `copy` does, if it can.
+    MUSTER_API void copy_values(void* to, const void* from, std::size_t count,
+                                std::size_t step) const;
+    /// Default values as from `construct`, if it can.
+    MUSTER_API void construct_values(void* at, std::size_t count) const;
 };
 
 /// A type that holds nothing: having it is all there is to say.
@@ -60,8 +83,9 @@ void destroy_values(void* at, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) values[i].~T();
 }
 
-template <class T>
-void copy_values(void* to, const void* from, std::size_t count, std::size_t step) {
+/// Makes `count` values, each by `make(place, i)`; if one throws, none is left.
+template <class T, class Make>
+void make_values(void* to, std::size_t count, Make make) {
     struct rollback {  // not try: the library also builds without exceptions
         T* values;
         std::size_t made = 0;
@@ -70,29 +94,42 @@ void copy_values(void* to, const void* from, std::size_t count, std::size_t step
             if (!done) destroy_values<T>(values, made);
         }
     };
-    // SAFETY: `to` has room for `count` values of T, `from` holds one or as many.
-    T* const values = static_cast<T*>(to);
+    // SAFETY: `to` has room for `count` values of T.
+    rollback guard{static_cast<T*>(to)};
+    for (; guard.made < count; ++guard.made)
+        make(static_cast<void*>(guard.values + guard.made), guard.made);
+    guard.done = true;
+}
+
+template <class T>
+void copy_values(void* to, const void* from, std::size_t count, std::size_t step) {
+    // SAFETY: `from` holds one value of T or `count`.
     const T* const originals = static_cast<const T*>(from);
-    if constexpr (!std::is_trivially_copyable_v<T>) {
-        rollback guard{values};
-        for (; guard.made < count; ++guard.made)
-            ::new (static_cast<void*>(values + guard.made)) T(originals[guard.made * step]);
-        guard.done = true;
-    } else if (step == 1) {
-        if (count != 0) std::memcpy(to, from, count * sizeof(T));
-    } else {
-        for (std::size_t i = 0; i < count; ++i)
-            ::new (static_cast<void*>(values + i)) T(*originals);
-    }
+    make_values<T>(to, count, [=](void* at, std::size_t i) { ::new (at) T(originals[i * step]); });
+}
+
+template <class T>
+void construct_values(void* to, std::size_t count) {
+    make_values<T>(to, count, [](void* at, std::size_t) { ::new (at) T(); });
 }
 
 template <class T>
 constexpr type_info describe() noexcept {
-    type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T), nullptr, nullptr,
-                   nullptr};
+    using traits = component_traits<T>;
+    type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T)};
     if constexpr (!is_trivially_relocatable<T>::value) made.relocate = &relocate_values<T>;
     if constexpr (!std::is_trivially_destructible_v<T>) made.destroy = &destroy_values<T>;
-    if constexpr (std::is_copy_constructible_v<T>) made.copy = &copy_values<T>;
+    if constexpr (std::is_copy_constructible_v<T>) {
+        made.copies_bytes = std::is_trivially_copyable_v<T>;
+        if constexpr (!std::is_trivially_copyable_v<T>) made.copy = &copy_values<T>;
+    }
+    if constexpr (std::is_default_constructible_v<T>) {
+        made.starts_as_zeros = is_tag<T> || std::is_arithmetic_v<T>;
+        if constexpr (!is_tag<T> && !std::is_arithmetic_v<T>) made.construct = &construct_values<T>;
+    }
+    if constexpr (requires { traits::unique; }) made.unique = traits::unique;
+    if constexpr (requires { traits::hidden; }) made.hidden = traits::hidden;
+    if constexpr (requires { traits::internal; }) made.internal = traits::internal;
     return made;
 }
 

@@ -10,24 +10,6 @@
 
 namespace muster {
 
-namespace detail {
-
-/// Room for one value of any type; owns the value that was put there.
-class MUSTER_API boxed_value {
-public:
-    boxed_value(type_index which, const type_info& info);
-    boxed_value(boxed_value&& other) noexcept;
-    boxed_value& operator=(boxed_value&& other) noexcept;
-    ~boxed_value();
-
-    type_index index;
-    const type_info* type;
-    void* room;
-    bool filled = false;
-};
-
-}  // namespace detail
-
 /// Holds values and copies them into each entity it makes. Belongs to its world and must not outlive
 /// it; moved, not copied. Not for two threads at a time.
 template <class Layout>
@@ -38,15 +20,32 @@ public:
 
     /// Adds a component, or replaces the value it had. If the copy or memory fails, nothing changes.
     template <class T>
+        requires(!detail::fragment_argument<T>)
     basic_builder& set(T&& value) {
         using type = std::remove_cvref_t<T>;
         static_assert(std::is_copy_constructible_v<type>,
                       "muster: a builder copies its values: this type cannot be copied.");
-        detail::incoming<T> arrived(value);
-        detail::boxed_value made(detail::ensure_type_index<type>(), detail::type_info_of<type>);
-        arrived.construct(made.room, arrived.where());
-        made.filled = true;
-        put(std::move(made));
+        static_assert(detail::is_component<type>);
+        put({{},
+             detail::ensure_type_index<type>(),
+             detail::boxed_value::holding(std::forward<T>(value))});
+        return *this;
+    }
+    /// The same by fragment, which must not have values of another type when the builder is used.
+    template <detail::fragment_argument F, class T>
+    basic_builder& set(const F& fragment, T&& value) {
+        auto given = with(fragment, std::forward<T>(value));
+        using type = typename decltype(given)::value_type;
+        static_assert(std::is_copy_constructible_v<type>,
+                      "muster: a builder copies its values: this type cannot be copied.");
+        put({given.fragment, detail::ensure_type_index<type>(),
+             detail::boxed_value::holding(std::move(given.value))});
+        return *this;
+    }
+    /// A tag.
+    template <detail::fragment_argument F>
+    basic_builder& set(const F& tag) {
+        put({id_type(tag), detail::no_type, detail::boxed_value::holding(detail::no_value{})});
         return *this;
     }
 
@@ -54,7 +53,13 @@ public:
     template <class T>
     bool remove() noexcept {
         const detail::type_index type = detail::find_type_index<T>();
-        return std::erase_if(values_, [&](const auto& one) { return one.index == type; }) != 0;
+        return std::erase_if(values_, [&](const part& one) {
+                   return one.fragment.is_null() && one.type == type;
+               }) != 0;
+    }
+    bool remove(id_type fragment) noexcept {
+        return std::erase_if(values_, [&](const part& one) { return one.fragment == fragment; }) !=
+               0;
     }
 
     void clear() noexcept { values_.clear(); }
@@ -75,7 +80,7 @@ public:
     /// An entity for each place of `out`, all or none.
     void spawn_into(std::span<id_type> out) {
         resolve();
-        store_->spawn_many(out, store_->graph().ensure(fragments_), {fragments_, addresses_});
+        store_->spawn_many(out, store_->ensure_set(fragments_), {fragments_, addresses_});
     }
     /// What `prototype` has, with the builder's values instead of its own.
     id_type clone(at_type prototype) {
@@ -93,7 +98,7 @@ public:
     void clone_into(std::span<id_type> out, at_type prototype) {
         (void)store_->require(prototype, "clone");
         resolve();
-        store_->clone_many(out, prototype, store_->graph().ensure(fragments_),
+        store_->clone_many(out, prototype, store_->ensure_set(fragments_),
                            {fragments_, addresses_});
     }
 
@@ -102,9 +107,16 @@ private:
     friend class basic_world;
     explicit basic_builder(detail::store<Layout>& from) noexcept : store_(&from) {}
 
-    void put(detail::boxed_value&& made) {
-        for (detail::boxed_value& one : values_)
-            if (one.index == made.index) {
+    struct part {
+        id_type fragment;  // the null id: that of the type
+        detail::type_index type;
+        detail::boxed_value value;
+    };
+
+    void put(part&& made) {
+        for (part& one : values_)
+            if (one.fragment == made.fragment &&
+                (one.type == made.type || !made.fragment.is_null())) {
                 one = std::move(made);
                 return;
             }
@@ -116,17 +128,20 @@ private:
     void resolve() {
         fragments_.clear();
         addresses_.clear();
-        for (const detail::boxed_value& one : values_) {
-            detail::fragment_data& fragment = store_->ensure_fragment(one.index, *one.type);
+        for (const part& one : values_) {
+            detail::fragment_data& fragment =
+                one.fragment.is_null()
+                    ? store_->ensure_fragment(one.type, *one.value.type)
+                    : store_->ensure_fragment(one.fragment, one.type, *one.value.type);
             auto at = fragments_.begin();
             while (at != fragments_.end() && (*at)->index < fragment.index) ++at;
-            addresses_.insert(addresses_.begin() + (at - fragments_.begin()), one.room);
+            addresses_.insert(addresses_.begin() + (at - fragments_.begin()), one.value.room);
             fragments_.insert(at, &fragment);
         }
     }
 
     detail::store<Layout>* store_;
-    std::vector<detail::boxed_value> values_;
+    std::vector<part> values_;
     std::vector<detail::fragment_data*> fragments_;  // found by `resolve`, by number
     std::vector<const void*> addresses_;             // of the value for each
 };

@@ -12,15 +12,25 @@ namespace muster {
 
 namespace detail {
 
-template <class Layout, class T>
-std::span<T> span_of(const store<Layout>& from, const chunk_data& chunk, std::size_t first,
+template <class T>
+std::span<T> span_of(const fragment_data& fragment, const chunk_data& chunk, std::size_t first,
                      std::size_t count) {
     static_assert(!is_tag<T>, "muster: a tag has no values: there is nothing to span.");
-    std::byte* const base = from.template find_fragment<T>().base(chunk.index);
+    std::byte* const base = fragment.base(chunk.index);
     if (base == nullptr)
         raise(errc::missing_component,
-              text("the chunk ", to_text(chunk), " has no ", type_name<T>()));
+              text("the chunk ", to_text(chunk), " has no ",
+                   &fragment == &no_fragment ? type_name<T>() : fragment.name));
     return {value_at<T>(base, first), count};
+}
+
+/// The fragment with this id, whose values must be of type T.
+template <class T, class Layout>
+const fragment_data& fragment_for(const store<Layout>& from, basic_id<Layout> f) {
+    const fragment_data& found = from.get_fragment(f, "components", nullptr);
+    if (found.value_type != find_type_index<T>())
+        from.raise_mismatch(found, type_name<T>(), "components", nullptr);
+    return found;
 }
 
 }  // namespace detail
@@ -68,7 +78,26 @@ public:
             detail::raise(errc::missing_component,
                           detail::text("the null chunk has no ", detail::type_name<T>()));
         const detail::chunk_data& chunk = data();
-        return detail::span_of<Layout, T>(*store_, chunk, 0, chunk.size);
+        return detail::span_of<T>(store_->template find_fragment<T>(), chunk, 0, chunk.size);
+    }
+    /// The values of a fragment. Its errors, if it is none or its values are not of type T, are those of
+    /// `world::get`.
+    template <class T>
+    [[nodiscard]] std::span<T> components(id_type fragment) const {
+        if (store_ == nullptr) return components<T>();
+        const detail::chunk_data& chunk = data();
+        return detail::span_of<T>(detail::fragment_for<T>(*store_, fragment), chunk, 0, chunk.size);
+    }
+    template <class T>
+    [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
+        return components<T>(fragment.id());
+    }
+    /// Where the first value is, of whatever type; null if the chunk does not have it, or no values.
+    [[nodiscard]] void* raw(id_type fragment) const {
+        if (store_ == nullptr) return nullptr;
+        const detail::chunk_data& chunk = data();
+        const detail::fragment_data& known = store_->find_fragment(fragment);
+        return chunk.has(known) && known.type->size != 0 ? known.base(chunk.index) : nullptr;
     }
 
     template <class T>
@@ -125,7 +154,16 @@ public:
     /// `errc::missing_component` if the rows do not have T.
     template <class T>
     [[nodiscard]] std::span<T> components() const {
-        return detail::span_of<Layout, T>(store_, chunk_, first_, count_);
+        return detail::span_of<T>(store_.template find_fragment<T>(), chunk_, first_, count_);
+    }
+    template <class T>
+    [[nodiscard]] std::span<T> components(id_type fragment) const {
+        return detail::span_of<T>(detail::fragment_for<T>(store_, fragment), chunk_, first_,
+                                  count_);
+    }
+    template <class T>
+    [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
+        return components<T>(fragment.id());
     }
 
 private:

@@ -23,10 +23,13 @@
 
 #include <muster/id/living_iterator.hpp>
 #include <muster/store/store.hpp>
+#include <muster/type/component_type.hpp>
 #include <muster/type/fragment.hpp>
 #include <muster/world/builder.hpp>
 #include <muster/world/chunk.hpp>
+#include <muster/world/definition.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -113,10 +116,11 @@ public:
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs components to fill.");
         store_.prepare(count);
         const many<Ts...> given(store_, 0, __builtin_addressof(values)...);
-        const std::size_t first = store_.spawn_rows(count, given.chunk, given);
-        destroy_unless_filled guard{store_, given.chunk, first};
+        detail::chunk_data& into = store_.spawn_rows(count, given.chunk, given);
+        const std::size_t first = into.size - count;
+        destroy_unless_filled guard{store_, into, first};
         const typename store_type::busy_scope nobody_else(store_);
-        std::forward<Fill>(fill)(rows_type(store_, given.chunk, first, count));
+        std::forward<Fill>(fill)(rows_type(store_, into, first, count));
         guard.filled = true;
     }
 
@@ -237,7 +241,7 @@ public:
     /// Gives `e` these components, or assigns to those it has, all in one move. Values may lie in this
     /// world. O(all its components) if one is new, else O(given).
     template <class... Ts>
-        requires(sizeof...(Ts) > 0)
+        requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
         store_.template put<store_type::present::assign, Ts...>(e, "set", incoming<Ts>(values)...);
     }
@@ -313,7 +317,7 @@ public:
     /// False for any id that is not alive. O(1), never throws.
     template <class T>
     [[nodiscard]] bool has(id_type e) const noexcept {
-        return store_.template has<T>(e);
+        return store_.has(e, store_.template find_fragment<T>());
     }
     template <class... Ts>
     [[nodiscard]] bool has_all(id_type e) const noexcept {
@@ -335,6 +339,159 @@ public:
         return store_.template remove<Ts...>(e);
     }
 
+    // ---- components by fragment ----------------------------------------------------------------
+    // A fragment is an id, a `fragment<T>` or one that is predefined. For all calls: a fragment that is
+    // dead is `errc::dead_fragment`, one of another world `errc::foreign_entity`, one whose values are
+    // of another type `errc::type_mismatch`; where a call never throws, these are not there.
+
+    /// Gives `e` this value, or assigns it. An id that was not used as a fragment takes the value's type;
+    /// a `fragment<T>` converts it to T. `with` does the same for several in one move.
+    template <detail::fragment_argument F, class T>
+    void set(at_type e, const F& fragment, T&& value) {
+        put(e, with(fragment, std::forward<T>(value)));
+    }
+    /// Gives `e` a tag, or the default value of a fragment that has values: `errc::no_default` if there
+    /// is none. An id that was not used as a fragment becomes a tag.
+    template <detail::fragment_argument F>
+    void set(at_type e, const F& fragment) {
+        const detail::type_info* const type = store_.find_fragment(id_type(fragment)).type;
+        if (type == nullptr || type->size == 0)
+            put(e, with(id_type(fragment)));
+        else
+            store_.put_default(store_type::present::assign, e, id_type(fragment), "set");
+    }
+    /// The same if `e` does not have it; else false.
+    template <detail::fragment_argument F>
+    bool add(at_type e, const F& fragment) {
+        return store_.put_default(store_type::present::keep, e, id_type(fragment), "add");
+    }
+    /// Gives `e` a copy of the value at this address, which is of the fragment's type.
+    void set_raw(at_type e, id_type fragment, const void* value) {
+        store_.put_raw(e, fragment, value);
+    }
+
+    /// O(1).
+    template <class T>
+    [[nodiscard]] T& get(at_type e, id_type fragment) {
+        return store_.template get<T>(e, fragment, "get");
+    }
+    template <class T>
+    [[nodiscard]] const T& get(at_type e, id_type fragment) const {
+        return store_.template get<T>(e, fragment, "get");
+    }
+    template <class T>
+    [[nodiscard]] T& get(at_type e, basic_fragment<T, Layout> fragment) {
+        return store_.template get<T>(e, fragment, "get");
+    }
+    template <class T>
+    [[nodiscard]] const T& get(at_type e, basic_fragment<T, Layout> fragment) const {
+        return store_.template get<T>(e, fragment, "get");
+    }
+
+    /// Null also if the fragment's values are of another type. O(1), never throws.
+    template <class T>
+    [[nodiscard]] T* try_get(id_type e, id_type fragment) noexcept {
+        return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
+    }
+    template <class T>
+    [[nodiscard]] const T* try_get(id_type e, id_type fragment) const noexcept {
+        return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
+    }
+    template <class T>
+    [[nodiscard]] T* try_get(id_type e, basic_fragment<T, Layout> fragment) noexcept {
+        return try_get<T>(e, fragment.id());
+    }
+    template <class T>
+    [[nodiscard]] const T* try_get(id_type e, basic_fragment<T, Layout> fragment) const noexcept {
+        return try_get<T>(e, fragment.id());
+    }
+    /// Where the value is, of whatever type; null if it is not there or the fragment is a tag. O(1),
+    /// never throws.
+    [[nodiscard]] void* try_get_raw(id_type e, id_type fragment) noexcept {
+        return store_.find_raw(e, store_.find_fragment(fragment));
+    }
+    [[nodiscard]] const void* try_get_raw(id_type e, id_type fragment) const noexcept {
+        return store_.find_raw(e, store_.find_fragment(fragment));
+    }
+
+    /// See `patch` by type.
+    template <class T, class Change>
+    T& patch(at_type e, id_type fragment, Change&& change) {
+        T& value = store_.template get<T>(e, fragment, "patch");
+        const typename store_type::busy_scope nobody_else(store_);
+        std::forward<Change>(change)(value);
+        return value;
+    }
+    template <class T, class Change>
+    T& patch(at_type e, basic_fragment<T, Layout> fragment, Change&& change) {
+        return patch<T>(e, fragment.id(), std::forward<Change>(change));
+    }
+
+    /// O(1), never throws.
+    template <class F>
+    [[nodiscard]] bool has(id_type e, const F& fragment) const noexcept {
+        return store_.has(e, look(fragment));
+    }
+    template <class... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] bool has_all(id_type e, const Fs&... fragments) const noexcept {
+        return (... && has(e, fragments));
+    }
+    template <class... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] bool has_any(id_type e, const Fs&... fragments) const noexcept {
+        return (... || has(e, fragments));
+    }
+    template <class... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] bool has_none(id_type e, const Fs&... fragments) const noexcept {
+        return !has_any(e, fragments...);
+    }
+
+    /// Takes these away in one move; false if it had none of them. A dead fragment is one it has not.
+    template <class... Fs>
+        requires(sizeof...(Fs) > 0)
+    bool remove(at_type e, const Fs&... fragments) {
+        const id_type all[] = {id_of(fragments)...};
+        return store_.remove(e, all);
+    }
+    bool remove(at_type e, std::span<const id_type> fragments) {
+        return store_.remove(e, fragments);
+    }
+
+    /// Takes it from every entity; as `clear<T>()`. 0 for what is no fragment.
+    template <class F>
+    std::size_t clear_fragment(const F& fragment) {
+        const detail::fragment_data& known = look(fragment);
+        return &known == &detail::no_fragment
+                   ? 0
+                   : store_.clear_fragment(store_.typed_or_tag(store_.id_of(known)));
+    }
+    /// How many entities have it. O(chunks with it), never throws.
+    template <class F>
+        requires(!std::is_void_v<F>)
+    [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
+        return count_of(look(fragment));
+    }
+
+    /// Gives all entities that have `from` copies of its values as values of `to`; how many. An id that
+    /// was not used as a fragment takes the type. All or nothing for each chunk.
+    std::size_t copy_fragment(id_type from, id_type to,
+                              std::source_location where = std::source_location::current()) {
+        return store_.copy_fragment(from, to, where);
+    }
+
+    /// Calls `look(id fragment, void* value)` for each fragment of `e`, in the order the world met them;
+    /// the value of a tag is null. `look` may read the world but not change it.
+    template <class Look>
+    void each_fragment(at_type e, Look&& look) {
+        const auto* const found = store_.find(e.id);
+        if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
+        const typename store_type::busy_scope nobody_else(store_);
+        for (const detail::fragment_data* one : store_.graph().at(found->chunk()).fragments)
+            look(store_.id_of(*one), store_.find_raw(e.id, *one));
+    }
+
     /// Takes all components away in one move; false if it had none. It stays alive.
     bool clear(at_type e) { return store_.clear(e); }
 
@@ -351,10 +508,7 @@ public:
     /// How many entities have T, a singleton among them. O(chunks with T).
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
-        std::size_t sum = 0;
-        for (const detail::chunk_index one : store_.template find_fragment<T>().chunks)
-            sum += store_.graph().at(one).size;
-        return sum;
+        return count_of(store_.template find_fragment<T>());
     }
 
     /// The first entity, by chunk and row, whose T equals `value`, or the null id. O(entities with T).
@@ -367,7 +521,8 @@ public:
         static_assert(!detail::is_tag<T>, "muster: a tag has no value to look for.");
         for (const detail::chunk_index at : store_.template find_fragment<T>().chunks) {
             const detail::chunk_data& chunk = store_.graph().at(at);
-            const auto values = detail::span_of<Layout, T>(store_, chunk, 0, chunk.size);
+            const auto values =
+                detail::span_of<T>(store_.template find_fragment<T>(), chunk, 0, chunk.size);
             for (std::size_t row = 0; row < values.size(); ++row)
                 if (wants(static_cast<const T&>(values[row])))
                     return reinterpret_cast<const id_type*>(chunk.ids.data)[row];
@@ -414,10 +569,53 @@ public:
         return fragment_type<T>(store_.id_of(store_.template ensure_fragment<T>()));
     }
 
+    /// A fragment for values of type T, with a name for people. It is an id of the user's: destroy it when
+    /// it is needed no more.
+    template <class T>
+    fragment_type<T> fragment(std::string_view name = {}) {
+        static_assert(detail::is_component<T>);
+        return fragment_type<T>(
+            store_.make_fragment(detail::ensure_type_index<T>(), detail::type_info_of<T>, name));
+    }
+    /// A fragment for values of a type that is known only at run time. `errc::bad_type`.
+    id_type fragment(const component_type& type, std::string_view name = {}) {
+        return store_.make_fragment(detail::describe(type), name);
+    }
+    /// A fragment without values.
+    id_type tag(std::string_view name = {}) {
+        return store_.make_fragment(detail::no_type, detail::type_info_of<detail::no_value>, name);
+    }
+    /// Plain ids: entities or fragments, as you use them. All or none.
+    template <std::size_t Count>
+    std::array<id_type, Count> ids() {
+        std::array<id_type, Count> made;
+        spawn_into(std::span<id_type>(made));
+        return made;
+    }
+
+    /// To say what the fragment means: see `basic_definition`.
+    template <class T>
+    basic_definition<Layout, T> define() {
+        return {store_, component<T>()};
+    }
+    template <class T>
+    basic_definition<Layout, T> define(fragment_type<T> fragment) {
+        return {store_, fragment};
+    }
+    basic_definition<Layout, void> define(id_type fragment) { return {store_, fragment}; }
+
     /// The chunk of exactly these components, found or made. `errc::limit` if there are too many.
     template <class... Ts>
     chunk_type chunk() {
         return chunk_type(store_, store_.template ensure_chunk<Ts...>());
+    }
+    /// The same by fragments; `errc::given_twice` if one is there twice.
+    template <class F, class... Fs>
+    chunk_type chunk(const F& first, const Fs&... others) {
+        detail::fragment_data* const set[] = {
+            &store_.get_fragment(id_of(first), "chunk", nullptr),
+            &store_.get_fragment(id_of(others), "chunk", nullptr)...};
+        return chunk_type(store_, store_.ensure_set(set));
     }
 
     /// Where the entity's components are; the null chunk if it has none.
@@ -485,19 +683,42 @@ private:
             (... && std::is_copy_constructible_v<Ts>),
             "muster: each entity gets a copy: this component cannot be copied. Spawn them "
             "one by one, handing values over with std::move.");
-        detail::chunk_data& chunk;
         detail::fragment_data* fragments[sizeof...(Ts) + 1];
         mutable const void* values[sizeof...(Ts) + 1];
         std::size_t step;
+        detail::chunk_data& chunk;
 
         many(store_type& store, std::size_t between, const Ts*... given)
-            : chunk(store.template ensure_chunk<Ts...>()),
-              fragments{&store.template ensure_fragment<Ts>()..., nullptr},
-              values{given..., nullptr},
-              step(between) {}
+            : fragments{&fragment_of(store, given)..., nullptr},
+              values{value_of(given)..., nullptr},
+              step(between),
+              chunk(chunk_of(store)) {}
         // NOLINTNEXTLINE(google-explicit-constructor)
         operator typename store_type::row_values() const noexcept {
             return {{fragments, sizeof...(Ts)}, {values, sizeof...(Ts)}, step};
+        }
+
+    private:
+        template <class T>
+        static detail::fragment_data& fragment_of(store_type& store, const T* given) {
+            if constexpr (detail::is_with<T>)
+                return store.template ensure_fragment<typename T::value_type>(given->fragment,
+                                                                              nullptr);
+            else
+                return store.template ensure_fragment<T>();
+        }
+        template <class T>
+        static const void* value_of(const T* given) noexcept {
+            if constexpr (detail::is_with<T>)
+                return __builtin_addressof(given->value);
+            else
+                return given;
+        }
+        detail::chunk_data& chunk_of(store_type& store) {
+            if constexpr ((... || detail::is_with<Ts>))
+                return store.ensure_set({fragments, sizeof...(Ts)});
+            else
+                return store.template ensure_chunk<Ts...>();
         }
     };
 
@@ -516,6 +737,32 @@ private:
         store_.template put<store_type::present::assign, T>(
             e, call, incoming<T>(T(std::forward<Args>(args)...)));
         return *store_.template find_value<T>(e.id);
+    }
+
+    template <class T>
+    void put(at_type e, T&& given) {
+        store_.template put<store_type::present::assign, T>(e, "set", incoming<T>(given));
+    }
+
+    /// What is known of a fragment, whatever it is given by.
+    template <class F>
+    [[nodiscard]] const detail::fragment_data& look(const F& fragment) const noexcept {
+        if constexpr (std::is_convertible_v<const F&, id_type>)
+            return store_.find_fragment(id_type(fragment));
+        else
+            return store_.template find_fragment<F>();
+    }
+    template <class F>
+    [[nodiscard]] id_type id_of(const F& fragment) {
+        if constexpr (std::is_convertible_v<const F&, id_type>)
+            return id_type(fragment);
+        else
+            return component<F>();
+    }
+    [[nodiscard]] std::size_t count_of(const detail::fragment_data& fragment) const noexcept {
+        std::size_t sum = 0;
+        for (const detail::chunk_index one : fragment.chunks) sum += store_.graph().at(one).size;
+        return sum;
     }
 
     template <class T>

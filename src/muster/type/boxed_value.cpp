@@ -1,12 +1,12 @@
+#include <muster/base/error.hpp>
 #include <muster/base/integer.hpp>
-#include <muster/world/builder.hpp>
+#include <muster/type/boxed_value.hpp>
 
 #include <cstdlib>
 
 namespace muster::detail {
 
-boxed_value::boxed_value(type_index which, const type_info& info)
-    : index(which), type(&info), room(nullptr) {
+boxed_value::boxed_value(const type_info& info) : type(&info) {
     const std::size_t alignment = larger(info.alignment, alignof(void*));
     const std::size_t size = larger(info.size, 1);
     room = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
@@ -14,13 +14,11 @@ boxed_value::boxed_value(type_index which, const type_info& info)
 }
 
 boxed_value::boxed_value(boxed_value&& other) noexcept
-    : index(other.index),
-      type(other.type),
+    : type(other.type),
       room(std::exchange(other.room, nullptr)),
       filled(std::exchange(other.filled, false)) {}
 
 boxed_value& boxed_value::operator=(boxed_value&& other) noexcept {
-    std::swap(index, other.index);
     std::swap(type, other.type);
     std::swap(room, other.room);
     std::swap(filled, other.filled);

@@ -1,0 +1,33 @@
+// bit_array: a bit for each of many small numbers.
+#pragma once
+
+#include <muster/base/integer.hpp>
+#include <muster/base/raw_array.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace muster::detail {
+
+/// Bits beyond the last that was set take no room and are off.
+class bit_array {
+public:
+    [[nodiscard]] bool test(std::uint64_t at) const noexcept {
+        return at / 64 < words_ && (bits_[at / 64] >> at % 64 & 1) != 0;
+    }
+    /// `std::bad_alloc` changes nothing.
+    void set(std::uint64_t at) {
+        if (at / 64 >= bits_.capacity()) bits_.grow(larger(at / 64 + 1, bits_.capacity() * 2));
+        while (words_ <= at / 64) bits_[words_++] = 0;
+        bits_[at / 64] |= std::uint64_t{1} << at % 64;
+    }
+    void reset(std::uint64_t at) noexcept {
+        if (at / 64 < words_) bits_[at / 64] &= ~(std::uint64_t{1} << at % 64);
+    }
+
+private:
+    raw_array<std::uint64_t> bits_;
+    std::size_t words_ = 0;
+};
+
+}  // namespace muster::detail

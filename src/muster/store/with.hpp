@@ -1,0 +1,109 @@
+// with: a component that is given by its fragment: `w.spawn(with(health, 100))`.
+#pragma once
+
+#include <muster/store/incoming.hpp>
+#include <muster/type/fragment.hpp>
+
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+namespace detail {
+
+/// Stands for a value where a fragment has none.
+struct no_value {};
+
+template <class T>
+inline constexpr bool is_fragment_argument = false;
+template <class Layout>
+inline constexpr bool is_fragment_argument<basic_id<Layout>> = true;
+template <class T, class Layout>
+inline constexpr bool is_fragment_argument<basic_fragment<T, Layout>> = true;
+
+/// An id or a `fragment<T>`: what can stand for a kind of component.
+template <class T>
+concept fragment_argument = is_fragment_argument<std::remove_cvref_t<T>>;
+
+}  // namespace detail
+
+/// A fragment and a value for it; `no_value` for a tag.
+template <class Layout, class T>
+struct basic_with {
+    using value_type = T;
+    static_assert(detail::is_component<T>);
+
+    basic_id<Layout> fragment;
+    T value;
+};
+
+/// A component of a fragment that was made at run time, or of any other, for `spawn`, `set`, `clone`
+/// and their like.
+template <class Layout, class T>
+[[nodiscard]] auto with(basic_id<Layout> which, T&& value) {
+    using type = std::remove_cvref_t<T>;
+    static_assert(detail::is_component<type>);
+    return basic_with<Layout, type>{which, std::forward<T>(value)};
+}
+/// The value is converted to the fragment's type.
+template <class F, class Layout, class T>
+[[nodiscard]] auto with(basic_fragment<F, Layout> which, T&& value) {
+    return basic_with<Layout, F>{which.id(), static_cast<F>(std::forward<T>(value))};
+}
+/// A tag.
+template <class Layout>
+[[nodiscard]] auto with(basic_id<Layout> tag) {
+    return basic_with<Layout, detail::no_value>{tag, {}};
+}
+template <class F, class Layout>
+[[nodiscard]] auto with(basic_fragment<F, Layout> tag) {
+    static_assert(detail::is_tag<F>, "muster: this fragment has values: with(fragment, value).");
+    return basic_with<Layout, F>{tag.id(), {}};
+}
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_with = false;
+template <class Layout, class T>
+inline constexpr bool is_with<basic_with<Layout, T>> = true;
+
+template <class Arg>
+    requires is_with<std::remove_cvref_t<Arg>>
+class incoming<Arg> {
+    using given = std::remove_cvref_t<Arg>;
+    static constexpr bool is_moved =
+        !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
+    using inner =
+        std::conditional_t<is_moved, typename given::value_type, const typename given::value_type&>;
+
+    incoming<inner> value_;
+    decltype(given::fragment) id_;
+    fragment_data* fragment_ = nullptr;
+
+public:
+    using type = typename given::value_type;
+    static constexpr bool runs_code = incoming<inner>::runs_code;
+    static constexpr bool is_typed = false;
+
+    explicit incoming(const given& value) noexcept(noexcept(incoming<inner>(value.value)))
+        : value_(value.value), id_(value.fragment) {}
+
+    [[nodiscard]] const void* where() const noexcept { return value_.where(); }
+    void construct(void* to, const void* from) noexcept { value_.construct(to, from); }
+    void assign(void* to, const void* from) noexcept { value_.assign(to, from); }
+
+    /// The fragment, once `ensure` was called.
+    template <class Store>
+    [[nodiscard]] const fragment_data& find(const Store&) const noexcept {
+        return *fragment_;
+    }
+    template <class Store>
+    fragment_data& ensure(Store& store, const std::source_location* where) {
+        return *(fragment_ = &store.template ensure_fragment<type>(id_, where));
+    }
+};
+
+}  // namespace detail
+}  // namespace muster

@@ -1,0 +1,40 @@
+#include <muster/base/integer.hpp>
+#include <muster/type/type_info.hpp>
+
+#include <cstring>
+
+namespace muster::detail {
+
+namespace {
+
+/// Copies of one value, in ever longer strides.
+void repeat(std::byte* to, const void* from, std::size_t size, std::size_t count) {
+    std::memcpy(to, from, size);
+    for (std::size_t done = 1; done < count;) {
+        const std::size_t more = smaller(done, count - done);
+        std::memcpy(to + done * size, to, more * size);
+        done += more;
+    }
+}
+
+}  // namespace
+
+void type_info::copy_values(void* to, const void* from, std::size_t count, std::size_t step) const {
+    if (count == 0 || size == 0) return;
+    if (copy != nullptr)
+        copy(to, from, count, step);
+    else if (step == 1)
+        std::memcpy(to, from, count * size);
+    else
+        repeat(static_cast<std::byte*>(to), from, size, count);
+}
+
+void type_info::construct_values(void* at, std::size_t count) const {
+    if (count == 0 || size == 0) return;
+    if (construct != nullptr)
+        construct(at, count);
+    else
+        std::memset(at, 0, count * size);
+}
+
+}  // namespace muster::detail
