@@ -5,37 +5,24 @@
 namespace muster::bench {
 namespace {
 
-/// Adds up what `x_of(world, e)` gives for all entities, shuffled.
-template <class World, class Read>
-void sum_shuffled(benchmark::State& state, Read x_of) {
-    scene<World> s(size_of(state));
-    const auto order = s.shuffled_entities();
-    double sum = 0;
-    measure_again(
-        state,
-        [&] {
-            double now = 0;
-            for (const auto e : order) now += x_of(s.world, e);
-            sum = now;
-            benchmark::DoNotOptimize(sum);
-        },
-        [&] { return sum == sum_of_x(size_of(state)); });
-}
-
 template <class World>
 void get_shuffled(benchmark::State& state) {
-    sum_shuffled<World>(state, [](World& w, auto e) { return w.template get<position>(e).x; });
+    scene<World> s(size_of(state));
+    sum_shuffled(state, s.shuffled_entities(),
+                 [&](auto e) { return s.world.template get<position>(e).x; });
 }
 template <class World>
 void try_get_shuffled(benchmark::State& state) {
-    sum_shuffled<World>(state, [](World& w, auto e) {
-        const auto* const p = w.template try_get<position>(e);
+    scene<World> s(size_of(state));
+    sum_shuffled(state, s.shuffled_entities(), [&](auto e) {
+        const auto* const p = s.world.template try_get<position>(e);
         return p == nullptr ? 0 : p->x;
     });
 }
 void floor_get(benchmark::State& state) {
-    sum_shuffled<floor_world>(state, [](floor_world& w, auto e) {
-        const auto* const p = w.try_get(e);
+    scene<floor_world> s(size_of(state));
+    sum_shuffled(state, s.shuffled_entities(), [&](auto e) {
+        const auto* const p = s.world.try_get(e);
         return p == nullptr ? 0 : p->x;
     });
 }

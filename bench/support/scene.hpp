@@ -43,4 +43,19 @@ inline double sum_of_x(std::size_t count) {
     return sum;
 }
 
+/// Adds up what `x_of(e)` gives for all entities, which are shuffled.
+template <class Ids, class Read>
+void sum_shuffled(benchmark::State& state, const Ids& entities, Read x_of) {
+    double sum = 0;
+    measure_again(
+        state,
+        [&] {
+            double now = 0;
+            for (const auto e : entities) now += x_of(e);
+            sum = now;
+            benchmark::DoNotOptimize(sum);
+        },
+        [&] { return sum == sum_of_x(size_of(state)); });
+}
+
 }  // namespace muster::bench

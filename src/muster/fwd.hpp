@@ -34,5 +34,10 @@ template <class Layout = layouts::bound>
 class basic_builder;
 template <class T, class Layout = layouts::bound>
 class basic_fragment;
+template <class Layout, class T>
+struct basic_with;
+template <class Layout, class T>
+class basic_definition;
+struct component_type;
 
 }  // namespace muster

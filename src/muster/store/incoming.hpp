@@ -88,6 +88,8 @@ public:
     fragment_data& ensure(Store& store, const void*) {
         return store.template ensure_fragment<type>();
     }
+    /// The value has arrived.
+    void settle() const noexcept {}
 
     /// `from` is what has become of `where`.
     void construct(void* to, const void* from) noexcept { ::new (to) type(take(from)); }
@@ -133,6 +135,7 @@ public:
     fragment_data& ensure(Store& store, const void*) {
         return store.template ensure_fragment<int>();
     }
+    void settle() const noexcept {}
     [[nodiscard]] const void* where() const noexcept { return nullptr; }
     void construct(void*, const void*) noexcept {}
     void assign(void*, const void*) noexcept {}

@@ -193,14 +193,13 @@ public:
 
     /// The fragment with this id or, for any other bits, `no_fragment`.
     [[nodiscard]] const fragment_data& find_fragment(id_type f) const noexcept {
-        const fragment_data* const found = fragments_.find(f.value());
-        return found == nullptr ? no_fragment : *found;
+        return fragments_.look(f.value());
     }
     /// The same if its values are of type T.
     template <class T>
     [[nodiscard]] const fragment_data& find_fragment(id_type f) const noexcept {
         const fragment_data& found = find_fragment(f);
-        return found.value_type == find_type_index<T>() ? found : no_fragment;
+        return *choose(found.value_type == find_type_index<T>(), &found, &no_fragment);
     }
 
     /// The fragment with this id for values of type T, which an id that was not used as a fragment
@@ -226,7 +225,7 @@ public:
     /// The fragment with this id; if it was not used as one, its type is still open.
     fragment_data& open_fragment(id_type f);
     /// The fragment with this id; if it has no type yet, it becomes a tag.
-    fragment_data& typed_or_tag(id_type f);
+    fragment_data& typed_or_tag(id_type f, const std::source_location* where);
     void add_needs(id_type f, std::span<fragment_data* const> needed);
 
     /// A new fragment, with this name if it is not empty; of a type that is known at compile time, or
@@ -240,6 +239,24 @@ public:
 
     /// What fragments mean has changed.
     void note_meaning() noexcept;
+
+    /// The value that T starts with where none is given.
+    template <class T>
+    [[nodiscard]] T start_value() {
+        const fragment_data& known = find_fragment<T>();
+        if (known.default_value) {
+            // SAFETY: holds a T. What it makes is moved out and ends where it was made.
+            boxed_value made(type_info_of<T>);
+            const busy_scope nobody_else(*this);
+            known.start_values(made.room, 1);
+            made.filled = true;
+            return std::move(*static_cast<T*>(made.room));
+        }
+        if constexpr (std::is_default_constructible_v<T>)
+            return T();
+        else
+            raise_no_default(known, type_name<T>());
+    }
 
     /// The chunk of exactly these types, or null if it was not asked for yet.
     template <class... Ts>
@@ -275,6 +292,10 @@ public:
 
     // ---- entities come -------------------------------------------------------------------------
 
+    /// Whether the types alone tell the fragments.
+    template <class... Args>
+    static constexpr bool all_typed = (... && incoming<Args>::is_typed);
+
     template <class... Args>
     id_type spawn(incoming<Args>... values) {
         // No call is left in here: the compiler needs no stack for what happens most.
@@ -282,8 +303,6 @@ public:
             if (busy_ != 0 || !pool_.is_ready()) [[unlikely]]
                 return spawn_slowly<>();
             return pool_.create_now([](record_type&) {});
-        } else if constexpr (!all_typed<Args...>) {
-            return spawn_row<Args...>(std::move(values)...);
         } else {
             const list_entry& list = find_list<typename incoming<Args>::type...>();
             chunk_data* const into = list.spawned;
@@ -308,6 +327,26 @@ public:
         }
     }
 
+    /// The same by fragment; no value is copied on the way.
+    template <class... Args>
+    id_type spawn_given(incoming<Args>&&... values) {
+        fragment_data* const set[] = {&values.ensure(*this, nullptr)...};
+        chunk_data* const into = find_recent(set);
+        if (into == nullptr || into->size == into->capacity || busy_ != 0 || !into->is_complete ||
+            !pool_.is_ready()) [[unlikely]]
+            return spawn_row<Args...>(values...);
+        const std::size_t row = into->size;
+        {
+            const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
+            std::size_t i = 0;
+            (construct_value(values, set[i++]->base(into->index), row, values.where()), ...);
+        }
+        (values.settle(), ...);
+        into->size = row + 1;
+        return ids(*into)[row] =
+                   pool_.create_now([&](record_type& made) { made.place(into->index, row); });
+    }
+
     template <class... Args>
     id_type spawn_at(id_type wanted, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
@@ -318,6 +357,7 @@ public:
         claim(wanted);
         construct(into, from, values...);
         row.keep();
+        (values.settle(), ...);
         return enter_at(into, wanted);
     }
 
@@ -330,6 +370,7 @@ public:
         const chunk_data& given = ensure_chunk_of(&prototype.where, values...);
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
         construct(into, from, values...);
+        (values.settle(), ...);
         return enter(into);
     }
 
@@ -401,6 +442,7 @@ public:
             if (&target == &here) return Present == present::assign;
         }
         row.keep();
+        (values.settle(), ...);
         move_row(who.id, *now, here, way);
         return true;
     }
@@ -428,7 +470,8 @@ public:
     std::size_t copy_fragment(id_type from, id_type to, const std::source_location& where);
 
     bool clear(at_type who);
-    std::size_t clear_fragment(fragment_data& fragment);
+    /// Takes it from all; how many had it.
+    std::size_t clear_fragment(const fragment_data& fragment);
 
     // ---- entities go ---------------------------------------------------------------------------
 
@@ -502,6 +545,8 @@ public:
                                                 std::string_view type) const;
     [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call, id_type f,
                                                 type_index type, std::string_view type_name) const;
+    [[noreturn]] MUSTER_COLD void raise_no_default(const fragment_data& fragment,
+                                                   std::string_view type) const;
     /// Why this id cannot be used as a fragment.
     [[noreturn]] MUSTER_COLD void raise_no_fragment(id_type f, const char* call,
                                                     const std::source_location* where) const;
@@ -520,6 +565,28 @@ private:
         chunk_data* spawned;      // the same, if an entity with these needs nothing else
         std::uint8_t columns[8];  // the column of the first types of the list, in that chunk
     };
+    /// Sets of fragments that were asked for lately, in this order.
+    static constexpr std::size_t recent_count = 8;
+    struct recent_set {
+        std::size_t size = 0;
+        fragment_data* fragments[6]{};
+        chunk_data* chunk = nullptr;
+    };
+
+    [[nodiscard]] static std::size_t recent_place(std::span<fragment_data* const> set) noexcept {
+        std::size_t hash = set.size();
+        for (const fragment_data* one : set) hash = hash * 31 + to_int(one->index);
+        return hash % recent_count;
+    }
+    /// The chunk of this set, if it was asked for lately; else null.
+    [[nodiscard]] chunk_data* find_recent(std::span<fragment_data* const> set) const noexcept {
+        const recent_set& known = recent_sets_[recent_place(set)];
+        if (known.size != set.size()) return nullptr;
+        for (std::size_t i = 0; i < set.size(); ++i)
+            if (set[i] != known.fragments[i]) return nullptr;
+        return known.chunk;
+    }
+
     template <class... Ts>
     [[nodiscard]] const list_entry& find_list() const noexcept {
         const auto list = static_cast<std::size_t>(find_list_index<Ts...>());
@@ -540,9 +607,6 @@ private:
     [[nodiscard]] bool is_foreign(id_type e) const noexcept {
         return Layout::world_bits != 0 && e.world() != 0 && e.world() != pool_.world();
     }
-
-    template <class... Args>
-    static constexpr bool all_typed = (... && incoming<Args>::is_typed);
 
     /// The chunk of exactly these values' fragments; null if it takes more than a look.
     template <class... Args>
@@ -568,11 +632,11 @@ private:
     /// `spawn` where memory is needed, or an error is due.
     template <class... Args>
     MUSTER_COLD id_type spawn_slowly(incoming<Args>... values) {
-        return spawn_row<Args...>(std::move(values)...);
+        return spawn_row<Args...>(values...);
     }
     /// `spawn` of anything. Growing may move the values.
     template <class... Args>
-    id_type spawn_row(incoming<Args>... values) {
+    id_type spawn_row(incoming<Args>&... values) {
         const void* from[] = {values.where()..., nullptr};
         refuse_if_busy("spawn");
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
@@ -581,6 +645,7 @@ private:
         new_row row(*this, into, given, given);
         construct(into, from, values...);
         row.keep();
+        (values.settle(), ...);
         return enter(into);
     }
 
@@ -675,9 +740,15 @@ private:
         std::size_t row;
         const chunk_data* skipped_a;  // what the caller sees to; null: nothing
         const chunk_data* skipped_b;
+        const chunk_data*
+            started;  // what gets its default value unless one is given; null: nothing
         [[nodiscard]] bool skips(const fragment_data& fragment) const noexcept {
             return (skipped_a != nullptr && skipped_a->has(fragment)) ||
                    (skipped_b != nullptr && skipped_b->has(fragment));
+        }
+        [[nodiscard]] bool copies(const fragment_data& fragment) const noexcept {
+            return copied != nullptr && copied->has(fragment) &&
+                   (started == nullptr || !started->has(fragment));
         }
     };
     void write_rows(chunk_data& into, std::size_t count, row_values given,
@@ -718,6 +789,8 @@ private:
     MUSTER_COLD fragment_data& add_fragment(type_index type, const type_info& info);
     MUSTER_COLD fragment_data& adopt(id_type f, type_index value, const type_info& type,
                                      const std::source_location* where);
+    fragment_data& adopt_like(const fragment_data& source, id_type f,
+                              const std::source_location& where);
     fragment_data& add_by_id(id_type f, type_index value, const type_info& type);
     MUSTER_COLD chunk_data& add_alone(fragment_data& fragment);
     void show_name(fragment_data& fragment);
@@ -728,6 +801,8 @@ private:
     void copy_all(chunk_data& here, const fragment_data& source, const fragment_data& target,
                   const edge& way);
     MUSTER_COLD chunk_data& add_list(std::size_t list, std::span<fragment_data* const> set);
+    chunk_data& find_set(std::span<fragment_data* const> set);
+    void forget_chunks() noexcept;
     [[nodiscard]] id_type find_own_id() const;
     void tell(std::uint64_t key);
     MUSTER_COLD bool destroy_slowly(at_type who);
@@ -746,7 +821,8 @@ private:
     fragment_table fragments_;
     raw_array<list_entry> by_list_;  // by list_index
     std::size_t lists_ = 0;          // entries of by_list_, the first for `no_list`
-    unsigned busy_ = 0;              // changes are refused
+    recent_set recent_sets_[recent_count];
+    unsigned busy_ = 0;  // changes are refused
     bool provenance_;
     std::uint64_t own_from_ = ~std::uint64_t{0};   // the lowest key of the world's own
     std::size_t own_ = 0;                          // how many ids are the world's own

@@ -75,19 +75,21 @@ void store<Layout>::tell(std::uint64_t key) {
         told_from_ = smaller(told_from_, key);
 }
 
+/// A fragment that is forgotten unless `made` is taken.
+struct new_fragment {
+    fragment_table& table;
+    fragment_data* made;
+    ~new_fragment() {
+        if (made != nullptr) table.remove(*made);
+    }
+};
+
 template <class Layout>
 fragment_data& store<Layout>::add_fragment(type_index type, const type_info& info) {
-    struct rollback {
-        fragment_table& table;
-        fragment_data* made;
-        ~rollback() {
-            if (made != nullptr) table.remove(*made);
-        }
-    };
     refuse_if_busy("the first use of a component type");
     const id_type which = find_own_id();
     tell(which.key());
-    rollback guard{fragments_, &fragments_.add(type, info, which.value())};
+    new_fragment guard{fragments_, &fragments_.add(type, info, which.value())};
     pool_.create_at(which);
     fragment_data& made = *std::exchange(guard.made, nullptr);
     made.value_type = type;
@@ -114,16 +116,9 @@ void store<Layout>::show_name(fragment_data& fragment) {
 /// A living id becomes a fragment.
 template <class Layout>
 fragment_data& store<Layout>::add_by_id(id_type f, type_index value, const type_info& type) {
-    struct rollback {
-        fragment_table& table;
-        fragment_data* made;
-        ~rollback() {
-            if (made != nullptr) table.remove(*made);
-        }
-    };
     refuse_if_busy("the first use of a fragment");
     tell(f.key());
-    rollback guard{fragments_, &fragments_.add(no_type, type, f.value())};
+    new_fragment guard{fragments_, &fragments_.add(no_type, type, f.value())};
     guard.made->value_type = value;
     show_name(*guard.made);
     return *std::exchange(guard.made, nullptr);
@@ -135,39 +130,49 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
     fragment_data* const found = fragments_.find(f.value());
     if (found == nullptr) {
         if (!alive(f)) raise_no_fragment(f, "used", where);
-        return add_by_id(f, value, type);
+        fragment_data& made = add_by_id(f, value, type);
+        made.is_open = true;
+        return made;
     }
     if (!found->is_open)
         raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
+    if (found->value_type == value && found->type->size == type.size) return *found;
     refuse_if_busy("the first use of a fragment");
+    // Calls that failed may have left chunks for values of another type. They are empty.
+    forget_chunks();
+    graph_.collect_garbage(found);
     found->type = &type;
     found->value_type = value;
-    found->is_open = false;
+    found->is_unique |= type.unique;
+    found->is_hidden |= type.hidden;
+    found->is_internal |= type.internal;
     return *found;
 }
 
 template <class Layout>
 fragment_data& store<Layout>::open_fragment(id_type f) {
-    if (fragment_data* const found = fragments_.find(f.value())) return *found;
-    fragment_data& made = adopt(f, no_type, type_info_of<no_value>, nullptr);
-    made.is_open = true;
-    return made;
+    refuse_if_busy("define");
+    fragment_data* const found = fragments_.find(f.value());
+    return found != nullptr ? *found : adopt(f, no_type, type_info_of<no_value>, nullptr);
 }
 
 template <class Layout>
-fragment_data& store<Layout>::typed_or_tag(id_type f) {
+fragment_data& store<Layout>::typed_or_tag(id_type f, const std::source_location* where) {
     fragment_data* const found = fragments_.find(f.value());
-    return found != nullptr && !found->is_open ? *found : ensure_fragment<no_value>(f, nullptr);
+    if (found != nullptr && !found->is_open) return *found;
+    return ensure_fragment<no_value>(f, where);
 }
 
 template <class Layout>
 void store<Layout>::add_needs(id_type f, std::span<fragment_data* const> needed) {
     fragment_data& fragment = open_fragment(f);
     reserve_more(fragment.needs, needed.size());
-    for (fragment_data* const one : needed)
+    for (fragment_data* const one : needed) {
+        one->is_open = false;
         if (one != &fragment &&
             std::find(fragment.needs.begin(), fragment.needs.end(), one) == fragment.needs.end())
             fragment.needs.push_back(one);
+    }
     note_meaning();
 }
 
@@ -187,7 +192,10 @@ auto store<Layout>::make_fragment(type_index value, const type_info& type, std::
         id_type made;
         bool done = false;
         ~rollback() {
-            if (!done) owner.destroy(at_type(made));
+            if (done) return;
+            if (const fragment_data* const fragment = owner.fragments_.find(made.value()))
+                owner.fragments_.remove(*fragment);
+            owner.die(made, *owner.find_record(made.key()));
         }
     };
     rollback guard{*this, spawn<>()};
@@ -213,12 +221,25 @@ auto store<Layout>::make_fragment(const type_info& own, std::string_view name) -
 
 template <class Layout>
 void store<Layout>::note_meaning() noexcept {
-    std::fill_n(by_list_.data(), lists_, list_entry{});
+    forget_chunks();
     graph_.note_meaning();
 }
 
 template <class Layout>
 chunk_data& store<Layout>::ensure_set(std::span<fragment_data* const> set) {
+    if (chunk_data* const known = find_recent(set)) return *known;
+    chunk_data& found = find_set(set);
+    recent_set& recent = recent_sets_[recent_place(set)];
+    if (set.size() <= std::size(recent.fragments)) {
+        std::copy(set.begin(), set.end(), recent.fragments);
+        recent.size = set.size();
+        recent.chunk = &found;
+    }
+    return found;
+}
+
+template <class Layout>
+chunk_data& store<Layout>::find_set(std::span<fragment_data* const> set) {
     std::vector<fragment_data*> sorted(set.begin(), set.end());
     std::sort(sorted.begin(), sorted.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
@@ -228,6 +249,13 @@ chunk_data& store<Layout>::ensure_set(std::span<fragment_data* const> set) {
                                       " is given twice: an entity has one value of a "
                                       "fragment"));
     return graph_.ensure(sorted);
+}
+
+/// Chunks may be freed: what was remembered of them is not true any more.
+template <class Layout>
+void store<Layout>::forget_chunks() noexcept {
+    std::fill_n(by_list_.data(), lists_, list_entry{});
+    std::fill(std::begin(recent_sets_), std::end(recent_sets_), recent_set{});
 }
 
 template <class Layout>
@@ -280,7 +308,7 @@ void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values g
             one.type->copy_values(to, *value, count, given.step);
         else if (origin.skips(fragment))
             ;  // the caller writes it
-        else if (origin.copied != nullptr && origin.copied->has(fragment))
+        else if (origin.copies(fragment))
             fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * one.size,
                                 count);
         else
@@ -299,7 +327,7 @@ chunk_data& store<Layout>::open_row(const chunk_data& given, watched arguments) 
 
 template <class Layout>
 void store<Layout>::start_row(chunk_data& into, const chunk_data& a, const chunk_data& b) {
-    const row_origin origin{nullptr, nullptr, 0, &a, &b};
+    const row_origin origin{nullptr, nullptr, 0, &a, &b, nullptr};
     refuse_unstartable(into, origin, {});
     write_rows(into, 1, {}, origin);
 }
@@ -334,7 +362,7 @@ void store<Layout>::refuse_unstartable(const chunk_data& into, const row_origin&
     for (const column& one : into.columns) {
         const fragment_data& fragment = *one.fragment;
         if (given.find(&fragment) != nullptr || origin.skips(fragment) || fragment.can_start() ||
-            (origin.copied != nullptr && origin.copied->has(fragment)))
+            origin.copies(fragment))
             continue;
         raise(errc::no_default, text(fragment.name,
                                      " is needed but has no default value: give one, "
@@ -363,7 +391,7 @@ chunk_data& store<Layout>::copy_row(at_type prototype, const chunk_data& given, 
     pool_.prepare(1);
     if (&into == &graph_.nowhere()) return into;
     refuse_uncopyable(prototype, part, given);
-    const row_origin origin{&part, &original, row, &given, nullptr};
+    const row_origin origin{&part, &original, row, &given, nullptr, nullptr};
     refuse_unstartable(into, origin, {});
     into.make_room(1, row_limit, arguments);
     write_rows(into, 1, {}, origin);
@@ -392,6 +420,8 @@ void store<Layout>::claim(id_type wanted) {
 template <class Layout>
 void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
     const std::size_t first = into.size;
+    if (count != 0)
+        for (fragment_data* one : into.fragments) one->is_open = false;
     pool_.create_now(std::span<id_type>(ids(into) + first, count),
                      [index = into.index, first](record_type& made, std::size_t i) {
                          made.place(index, first + i);
@@ -436,7 +466,7 @@ void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_
     pool_.prepare(out.size());
     if (&into == &graph_.nowhere()) return pool_.create(out);
     refuse_uncopyable(prototype, part, given_chunk);
-    const row_origin origin{&part, &original, row, nullptr, nullptr};
+    const row_origin origin{&part, &original, row, nullptr, nullptr, &given_chunk};
     refuse_unstartable(into, origin, given);
     into.make_room(out.size(), row_limit, given.values);
     write_rows(into, out.size(), given, origin);
@@ -552,9 +582,10 @@ void store<Layout>::move_all(chunk_data& from, const edge& way) noexcept {
 }
 
 template <class Layout>
-std::size_t store<Layout>::clear_fragment(fragment_data& fragment) {
+std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
     refuse_if_busy("clear");
-    const chunk_data& less = ensure_alone(fragment);
+    if (fragment.chunks.empty()) return 0;
+    const chunk_data& less = ensure_alone(*fragments_.find(fragment.id));
     const std::vector<chunk_index> owners = fragment.chunks;
     std::size_t count = 0;
     for (const chunk_index owner : owners) {
@@ -589,9 +620,7 @@ template <class Layout>
 bool store<Layout>::put_default(present what, at_type who, id_type f, const char* call) {
     refuse_if_busy(call);
     (void)require(who, call);
-    fragment_data* const known = fragments_.find(f.value());
-    fragment_data& fragment =
-        known != nullptr && !known->is_open ? *known : ensure_fragment<no_value>(f, &who.where);
+    fragment_data& fragment = typed_or_tag(f, &who.where);
     const bool is_there = fragment.base(require(who, call).chunk()) != nullptr;
     if (is_there && (what == present::keep || fragment.type->size == 0))
         return what == present::assign;
@@ -648,6 +677,7 @@ void store<Layout>::put_boxed(at_type who, fragment_data& fragment, boxed_value&
         take_boxed(fragment.base(target.index) + target.size * fragment.type->size, value);
     }
     row.keep();
+    fragment.is_open = false;
     move_row(who.id, found, here, way);
 }
 
@@ -665,30 +695,51 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
                                          const std::source_location& where) {
     refuse_if_busy("copy_fragment");
     const fragment_data& source = get_fragment(from, "copy_fragment", &where);
+    if (!source.can_copy() && source.type->size != 0)
+        raise(errc::not_copyable,
+              text("the values of ", source.name, " cannot be copied (copy_fragment at ",
+                   place_text(where), ")"));
     fragment_data* target = fragments_.find(to.value());
     if (target == nullptr || target->is_open) {
-        if (source.own_type != nullptr) raise_no_fragment(to, "copy_fragment", &where);
-        target = &adopt(to, source.value_type, *source.type, &where);
+        target = &adopt_like(source, to, where);
     }
-    if (target->type->size != source.type->size || target->value_type != source.value_type ||
-        (source.value_type == no_type && source.type->size != 0 && target->type != source.type))
+    if (!target->holds_like(source))
         raise_mismatch(*target, source.type->name, "copy_fragment", &where);
-    if (source.type->size != 0 && !source.can_copy())
-        raise(errc::not_copyable, text("the values of ", source.name, " cannot be copied"));
     if (target == &source) return 0;
     const chunk_data& more = ensure_alone(*target);
-    const std::vector<chunk_index> owners = source.chunks;
+    // Those that have both come first: the others join them.
+    std::vector<chunk_data*> both;
+    std::vector<chunk_data*> others;
+    for (const chunk_index owner : source.chunks) {
+        chunk_data& one = graph_.at(owner);
+        if (one.size != 0) (one.has(*target) ? both : others).push_back(&one);
+    }
     std::size_t count = 0;
-    for (const chunk_index owner : owners) {
-        chunk_data& here = graph_.at(owner);
-        if (here.size == 0) continue;
-        count += here.size;
-        if (here.has(*target))
-            assign_all(here, source, *target);
-        else
-            copy_all(here, source, *target, graph_.with(here, more));
+    for (chunk_data* one : both) {
+        assign_all(*one, source, *target);
+        count += one->size;
+    }
+    for (chunk_data* one : others) {
+        count += one->size;
+        copy_all(*one, source, *target, graph_.with(*one, more));
+        target->is_open = false;
     }
     return count;
+}
+
+/// A living id takes the type of another fragment.
+template <class Layout>
+fragment_data& store<Layout>::adopt_like(const fragment_data& source, id_type f,
+                                         const std::source_location& where) {
+    if (source.own_type == nullptr) return adopt(f, source.value_type, *source.type, &where);
+    struct rollback {
+        const type_info* kept;
+        ~rollback() { delete kept; }
+    };
+    rollback guard{new type_info(*source.own_type)};
+    fragment_data& made = adopt(f, no_type, *guard.kept, &where);
+    if (made.type == guard.kept) std::swap(made.own_type, guard.kept);
+    return made;
 }
 
 /// All rows of a chunk that has both.
@@ -722,7 +773,7 @@ void store<Layout>::copy_all(chunk_data& here, const fragment_data& source,
     };
     chunk_data& to = *way.target;
     to.make_room(here.size, row_limit, {});
-    const row_origin origin{nullptr, nullptr, 0, &here, &graph_.at(target.alone)};
+    const row_origin origin{nullptr, nullptr, 0, &here, &graph_.at(target.alone), nullptr};
     refuse_unstartable(to, origin, {});
     const std::size_t which = to.find_column(target);
     rollback guard{which < to.columns.size() ? &to.columns[which] : nullptr, nullptr};
@@ -799,10 +850,13 @@ void store<Layout>::destroy_fragment(at_type who) {
 /// No row has it any more.
 template <class Layout>
 void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
-    std::fill_n(by_list_.data(), lists_, list_entry{});
+    forget_chunks();
     own_ -= fragment.is_own ? 1u : 0u;
     graph_.collect_garbage(&fragment);
-    fragments_.remove(fragment);
+    {
+        const busy_scope nobody_else(*this);  // its default value ends
+        fragments_.remove(fragment);
+    }
     graph_.note_meaning();  // it may have been needed
 }
 
@@ -901,7 +955,7 @@ std::size_t store<Layout>::recycle_tombstones() {
 template <class Layout>
 void store<Layout>::collect_garbage() {
     refuse_if_busy("collect_garbage");
-    std::fill_n(by_list_.data(), lists_, list_entry{});
+    forget_chunks();
     graph_.collect_garbage();
     pool_.trim();
 }
@@ -988,6 +1042,12 @@ void store<Layout>::raise_missing(at_type who, const char* call, std::string_vie
 }
 
 template <class Layout>
+void store<Layout>::raise_no_default(const fragment_data& fragment, std::string_view type) const {
+    raise(errc::no_default, text(&fragment == &no_fragment ? type : fragment.name,
+                                 " has no default value: give one, or define it"));
+}
+
+template <class Layout>
 void store<Layout>::raise_no_fragment(id_type f, const char* call,
                                       const std::source_location* where) const {
     const std::string place =
@@ -1023,12 +1083,12 @@ void store<Layout>::raise_missing(at_type who, const char* call, id_type f, type
                                   std::string_view type_name) const {
     if (find(who.id) == nullptr) raise_not_alive(who, call);
     const fragment_data& fragment = find_fragment(f);
-    if (&fragment != &no_fragment) {
+    if (&fragment != &no_fragment && !fragment.is_open) {
         if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &who.where);
         raise_missing(who, call, fragment.name);
     }
     if (!alive(f)) raise_no_fragment(f, call, &who.where);
-    raise_missing(who, call, describe(f));
+    raise_missing(who, call, text("fragment ", to_string(f)));
 }
 
 template <class Layout>

@@ -25,6 +25,9 @@ inline constexpr bool is_fragment_argument<basic_fragment<T, Layout>> = true;
 /// An id or a `fragment<T>`: what can stand for a kind of component.
 template <class T>
 concept fragment_argument = is_fragment_argument<std::remove_cvref_t<T>>;
+/// The same, or an object of a tag type, such as `prefab`.
+template <class T>
+concept fragment_or_tag = fragment_argument<T> || is_tag<std::remove_cvref_t<T>>;
 
 }  // namespace detail
 
@@ -50,6 +53,12 @@ template <class Layout, class T>
 template <class F, class Layout, class T>
 [[nodiscard]] auto with(basic_fragment<F, Layout> which, T&& value) {
     return basic_with<Layout, F>{which.id(), static_cast<F>(std::forward<T>(value))};
+}
+/// One that is predefined, or a tag of a C++ type.
+template <class Tag>
+    requires detail::is_tag<Tag>
+[[nodiscard]] Tag with(const Tag& tag) {
+    return tag;
 }
 /// A tag.
 template <class Layout>
@@ -103,6 +112,7 @@ public:
     fragment_data& ensure(Store& store, const std::source_location* where) {
         return *(fragment_ = &store.template ensure_fragment<type>(id_, where));
     }
+    void settle() const noexcept { fragment_->is_open = false; }
 };
 
 }  // namespace detail

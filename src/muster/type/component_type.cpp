@@ -5,6 +5,7 @@
 namespace muster::detail {
 
 type_info describe(const component_type& type) {
+    constexpr std::size_t limit = std::size_t{1} << 40;
     const bool owns = type.relocate != nullptr || type.destroy != nullptr;
     if (type.alignment == 0 || (type.alignment & (type.alignment - 1)) != 0)
         raise(errc::bad_type,
@@ -12,6 +13,8 @@ type_info describe(const component_type& type) {
     if (type.alignment > std::size_t{1} << 28)
         raise(errc::bad_type, text("a component cannot be aligned to ", type.alignment,
                                    ": at most to ", std::size_t{1} << 28));
+    if (type.size > limit)
+        raise(errc::bad_type, text("a component cannot have ", type.size, " bytes"));
     if (type.size == 0 && (owns || type.copy != nullptr || type.construct != nullptr))
         raise(errc::bad_type,
               "a component without a size is a tag: it has no values that operations "

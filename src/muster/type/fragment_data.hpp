@@ -59,7 +59,7 @@ struct MUSTER_API fragment_data {
     std::vector<chunk_index> chunks;  // that have it, in the order of their making
 
     bool is_own = false;     // the world made it, for a C++ type
-    bool is_open = false;    // its type is that of its first value; none has it yet
+    bool is_open = false;    // its type is that of its first value; none has had it yet
     bool is_unique = false;  // see `define`; this and all below
     bool is_hidden = false;
     bool is_internal = false;
@@ -77,6 +77,8 @@ struct MUSTER_API fragment_data {
         return to_int(chunk) < limit ? columns[to_int(chunk)] : nullptr;
     }
 
+    /// Whether the values of both are of one type.
+    [[nodiscard]] bool holds_like(const fragment_data& other) const noexcept;
     [[nodiscard]] bool can_copy() const noexcept {
         return type->can_copy() || duplicate.call != nullptr;
     }
@@ -91,5 +93,14 @@ struct MUSTER_API fragment_data {
 
 /// Stands for the fragment of a type that a world has not met: no chunk has it.
 MUSTER_API extern const fragment_data no_fragment;
+
+/// `one` or, if it is not `wanted`, `other`; without a branch, which would be left in loops.
+inline const fragment_data* choose(bool wanted, const fragment_data* one,
+                                   const fragment_data* other) noexcept {
+    const auto mask = std::uintptr_t{0} - std::uintptr_t{wanted};
+    return reinterpret_cast<const fragment_data*>(
+        (reinterpret_cast<std::uintptr_t>(one) & mask) |
+        (reinterpret_cast<std::uintptr_t>(other) & ~mask));
+}
 
 }  // namespace muster::detail

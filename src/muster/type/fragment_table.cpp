@@ -15,6 +15,14 @@ fragment_data::~fragment_data() {
     delete own_type;
 }
 
+bool fragment_data::holds_like(const fragment_data& other) const noexcept {
+    const type_info& a = *type;
+    const type_info& b = *other.type;
+    if (value_type != no_type || other.value_type != no_type) return value_type == other.value_type;
+    return a.size == b.size && a.alignment == b.alignment && a.relocate == b.relocate &&
+           a.destroy == b.destroy && a.copy == b.copy && a.construct == b.construct;
+}
+
 void fragment_data::copy_value(void* to, const void* from, std::size_t count) const {
     if (duplicate.call == nullptr) return type->copy_values(to, from, count, 0);
     struct rollback {
@@ -42,9 +50,8 @@ void fragment_data::start_values(void* at, std::size_t count) const {
 fragment_table::fragment_table() {
     by_type_.grow(8);
     by_type_[types_++] = &no_fragment;
-    by_id_.grow(16);
-    mask_ = 15;
-    rehash();
+    by_id_.bits = 4;
+    by_id_.clear();
 }
 
 fragment_table::~fragment_table() {
@@ -56,12 +63,12 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     if (at >= by_type_.capacity()) by_type_.grow(larger(at + 1, by_type_.capacity() * 2));
     while (types_ <= at) by_type_[types_++] = &no_fragment;
     reserve_more(all_, 1);
-    if (all_.size() * 2 >= mask_) {
-        by_id_.grow((mask_ + 1) * 2);
-        mask_ = mask_ * 2 + 1;
-        rehash();
-    }
-    auto* const made = new fragment_data;
+    struct rollback {
+        fragment_data* made;
+        ~rollback() { delete made; }
+    };
+    rollback guard{new fragment_data};
+    fragment_data* const made = guard.made;
     made->type = &info;
     made->index = fragment_index{last_++};
     made->id = id;
@@ -69,8 +76,9 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     made->is_unique = info.unique;
     made->is_hidden = info.hidden;
     made->is_internal = info.internal;
+    place(*made);
+    guard.made = nullptr;
     all_.push_back(made);
-    insert(*made);
     if (type != no_type) by_type_[at] = made;
     return *made;
 }
@@ -79,19 +87,48 @@ void fragment_table::remove(const fragment_data& fragment) noexcept {
     std::replace(by_type_.data() + 1, by_type_.data() + types_, &fragment, &no_fragment);
     std::erase(all_, &fragment);
     for (fragment_data* one : all_) std::erase(one->needs, &fragment);
-    rehash();
+    for (const std::size_t at : {by_id_.first(fragment.id), by_id_.second(fragment.id)})
+        if (by_id_.entries[at].fragment == &fragment) by_id_.entries[at] = {0, &no_fragment};
     delete &fragment;
 }
 
-void fragment_table::insert(fragment_data& one) noexcept {
-    std::uint64_t at = one.id & mask_;
-    while (by_id_[at].fragment != nullptr) at = (at + 1) & mask_;
-    by_id_[at] = {one.id, &one};
+/// Into a place that is free; else all are placed anew, with other products or more room.
+void fragment_table::place(const fragment_data& added) {
+    for (const std::size_t at : {by_id_.first(added.id), by_id_.second(added.id)})
+        if (by_id_.entries[at].fragment == &no_fragment) {
+            by_id_.entries[at] = {added.id, &added};
+            return;
+        }
+    id_table made;
+    made.bits = by_id_.bits;
+    for (std::uint64_t tries = 0;; ++tries) {
+        if (tries % 4 == 0) ++made.bits;
+        made.factor = made.factor * 0xD1342543DE82EF95u | 1;
+        made.clear();
+        const bool done = made.put({added.id, &added}) &&
+                          std::all_of(all_.begin(), all_.end(), [&](const fragment_data* one) {
+                              return made.put({one->id, one});
+                          });
+        if (!done) continue;
+        by_id_ = std::move(made);
+        return;
+    }
 }
 
-void fragment_table::rehash() noexcept {
-    std::fill_n(by_id_.data(), mask_ + 1, entry{});
-    for (fragment_data* one : all_) insert(*one);
+void fragment_table::id_table::clear() {
+    entries.grow(std::size_t{1} << bits);
+    std::fill_n(entries.data(), std::size_t{1} << bits, entry{0, &no_fragment});
+}
+
+/// Whoever is in the way goes to its other place, and so on; false if that does not end.
+bool fragment_table::id_table::put(entry one) noexcept {
+    std::size_t at = first(one.id);
+    for (int moves = 0; moves < 32; ++moves) {
+        std::swap(one, entries[at]);
+        if (one.fragment == &no_fragment) return true;
+        at = at == first(one.id) ? second(one.id) : first(one.id);
+    }
+    return false;
 }
 
 }  // namespace muster::detail

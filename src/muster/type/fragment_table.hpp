@@ -23,14 +23,20 @@ public:
         return *by_type_[at < types_ ? at : 0];
     }
 
-    /// The fragment with this id, or null: for any bits at all.
+    /// The fragment with this id or, for any other bits, `no_fragment`.
+    [[nodiscard]] const fragment_data& look(std::uint64_t id) const noexcept {
+        // Two places and no branch: in a loop, all of this is done once.
+        const entry& first = by_id_.entries[by_id_.first(id)];
+        const entry& second = by_id_.entries[by_id_.second(id)];
+        const fragment_data* const one = first.fragment;
+        const fragment_data* const other = second.fragment;
+        return *choose(first.id == id, one, choose(second.id == id, other, &no_fragment));
+    }
+    /// The same, or null.
     [[nodiscard]] fragment_data* find(std::uint64_t id) const noexcept {
-        const entry* const ids = by_id_.data();
-        for (std::uint64_t at = id & mask_;; at = (at + 1) & mask_) {
-            // An entry that is free has no fragment, whatever its id.
-            if (ids[at].id == id || ids[at].fragment == nullptr) [[likely]]
-                return ids[at].fragment;
-        }
+        const fragment_data& found = look(id);
+        // SAFETY: all but `no_fragment` were made by `add`, not const.
+        return &found == &no_fragment ? nullptr : const_cast<fragment_data*>(&found);
     }
 
     /// Makes a fragment with this id for this type, which has none; for `no_type`, one that is found by
@@ -45,14 +51,28 @@ public:
 private:
     struct entry {
         std::uint64_t id;
-        fragment_data* fragment;  // null: free
+        const fragment_data* fragment;  // `no_fragment`: free
     };
 
-    void insert(fragment_data& one) noexcept;
-    void rehash() noexcept;
+    /// Each id is in one of two places: by its lowest bits, which differ for most, or by a product.
+    struct id_table {
+        raw_array<entry> entries;
+        unsigned bits = 0;  // there are 2 to the power of these
+        std::uint64_t factor = 0x9E3779B97F4A7C15u;
 
-    raw_array<entry> by_id_;  // mask_ + 1, at most half of them taken; keys are hash enough
-    std::uint64_t mask_ = 0;
+        [[nodiscard]] std::size_t first(std::uint64_t id) const noexcept {
+            return id & ((std::uint64_t{1} << bits) - 1);
+        }
+        [[nodiscard]] std::size_t second(std::uint64_t id) const noexcept {
+            return id * factor >> (64 - bits);
+        }
+        void clear();
+        [[nodiscard]] bool put(entry one) noexcept;
+    };
+
+    void place(const fragment_data& added);
+
+    id_table by_id_;
     raw_array<const fragment_data*> by_type_;  // by type_index; never null
     std::size_t types_ = 0;                    // entries of by_type_, the first for `no_type`
     std::vector<fragment_data*> all_;          // owned; by registration

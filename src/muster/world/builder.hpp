@@ -26,7 +26,8 @@ public:
         static_assert(std::is_copy_constructible_v<type>,
                       "muster: a builder copies its values: this type cannot be copied.");
         static_assert(detail::is_component<type>);
-        put({{},
+        put({true,
+             {},
              detail::ensure_type_index<type>(),
              detail::boxed_value::holding(std::forward<T>(value))});
         return *this;
@@ -38,14 +39,14 @@ public:
         using type = typename decltype(given)::value_type;
         static_assert(std::is_copy_constructible_v<type>,
                       "muster: a builder copies its values: this type cannot be copied.");
-        put({given.fragment, detail::ensure_type_index<type>(),
+        put({false, given.fragment, detail::ensure_type_index<type>(),
              detail::boxed_value::holding(std::move(given.value))});
         return *this;
     }
-    /// A tag.
+    /// A tag, or the default value of a fragment that has values.
     template <detail::fragment_argument F>
-    basic_builder& set(const F& tag) {
-        put({id_type(tag), detail::no_type, detail::boxed_value::holding(detail::no_value{})});
+    basic_builder& set(const F& fragment) {
+        put({false, id_type(fragment), detail::no_type, {}});
         return *this;
     }
 
@@ -53,13 +54,13 @@ public:
     template <class T>
     bool remove() noexcept {
         const detail::type_index type = detail::find_type_index<T>();
-        return std::erase_if(values_, [&](const part& one) {
-                   return one.fragment.is_null() && one.type == type;
-               }) != 0;
+        return std::erase_if(
+                   values_, [&](const part& one) { return one.is_typed && one.type == type; }) != 0;
     }
     bool remove(id_type fragment) noexcept {
-        return std::erase_if(values_, [&](const part& one) { return one.fragment == fragment; }) !=
-               0;
+        return std::erase_if(values_, [&](const part& one) {
+                   return !one.is_typed && one.fragment == fragment;
+               }) != 0;
     }
 
     void clear() noexcept { values_.clear(); }
@@ -80,7 +81,7 @@ public:
     /// An entity for each place of `out`, all or none.
     void spawn_into(std::span<id_type> out) {
         resolve();
-        store_->spawn_many(out, store_->ensure_set(fragments_), {fragments_, addresses_});
+        store_->spawn_many(out, store_->ensure_set(set_), {fragments_, addresses_});
     }
     /// What `prototype` has, with the builder's values instead of its own.
     id_type clone(at_type prototype) {
@@ -98,8 +99,7 @@ public:
     void clone_into(std::span<id_type> out, at_type prototype) {
         (void)store_->require(prototype, "clone");
         resolve();
-        store_->clone_many(out, prototype, store_->ensure_set(fragments_),
-                           {fragments_, addresses_});
+        store_->clone_many(out, prototype, store_->ensure_set(set_), {fragments_, addresses_});
     }
 
 private:
@@ -108,41 +108,44 @@ private:
     explicit basic_builder(detail::store<Layout>& from) noexcept : store_(&from) {}
 
     struct part {
-        id_type fragment;  // the null id: that of the type
+        bool is_typed;     // its fragment is that of the type
+        id_type fragment;  // else this one
         detail::type_index type;
         detail::boxed_value value;
     };
 
     void put(part&& made) {
         for (part& one : values_)
-            if (one.fragment == made.fragment &&
-                (one.type == made.type || !made.fragment.is_null())) {
+            if (one.is_typed == made.is_typed &&
+                (one.is_typed ? one.type == made.type : one.fragment == made.fragment)) {
                 one = std::move(made);
                 return;
             }
         values_.push_back(std::move(made));
     }
 
-    /// Finds the fragments anew, since one may have been destroyed meanwhile, and sorts them as chunks
-    /// have them.
+    /// Finds the fragments anew, since one may have been destroyed meanwhile.
     void resolve() {
+        set_.clear();
         fragments_.clear();
         addresses_.clear();
         for (const part& one : values_) {
-            detail::fragment_data& fragment =
-                one.fragment.is_null()
-                    ? store_->ensure_fragment(one.type, *one.value.type)
-                    : store_->ensure_fragment(one.fragment, one.type, *one.value.type);
-            auto at = fragments_.begin();
-            while (at != fragments_.end() && (*at)->index < fragment.index) ++at;
-            addresses_.insert(addresses_.begin() + (at - fragments_.begin()), one.value.room);
-            fragments_.insert(at, &fragment);
+            if (one.value) {
+                detail::fragment_data& fragment =
+                    one.is_typed ? store_->ensure_fragment(one.type, *one.value.type)
+                                 : store_->ensure_fragment(one.fragment, one.type, *one.value.type);
+                fragments_.push_back(&fragment);
+                addresses_.push_back(one.value.room);
+            }
+            set_.push_back(one.value ? fragments_.back()
+                                     : &store_->typed_or_tag(one.fragment, nullptr));
         }
     }
 
     detail::store<Layout>* store_;
     std::vector<part> values_;
-    std::vector<detail::fragment_data*> fragments_;  // found by `resolve`, by number
+    std::vector<detail::fragment_data*> set_;        // found by `resolve`: all
+    std::vector<detail::fragment_data*> fragments_;  // those with a value
     std::vector<const void*> addresses_;             // of the value for each
 };
 using builder = basic_builder<>;

@@ -25,6 +25,7 @@ public:
 
     /// The same as `world::name`: errors show it, and `lookup` finds the fragment by it.
     basic_definition& name(std::string_view text) {
+        (void)fragment();
         store_->name(id_, text);
         return *this;
     }
@@ -33,14 +34,19 @@ public:
     template <class Value>
     basic_definition& default_value(Value&& value) {
         using type = std::conditional_t<std::is_void_v<T>, std::remove_cvref_t<Value>, T>;
-        static_assert(detail::is_component<type> && std::is_copy_constructible_v<type>,
-                      "muster: a default value is copied: this type cannot be copied.");
+        static_assert(detail::is_component<type>);
         auto made = detail::boxed_value::holding(static_cast<type>(std::forward<Value>(value)));
-        store_->template ensure_fragment<type>(id_, nullptr).default_value = std::move(made);
+        (void)fragment();
+        detail::fragment_data& which = store_->template ensure_fragment<type>(id_, nullptr);
+        const typename detail::store<Layout>::busy_scope nobody_else(*store_);
+        const detail::boxed_value old = std::move(which.default_value);
+        which.default_value = std::move(made);
+        which.is_open = false;
         return *this;
     }
 
-    /// How the world copies a component, for a clone, a builder's entity or a default value:
+    /// How the world copies a component, for a clone or from a default value, which then need not be
+    /// copyable: what the caller hands over is copied or moved as usual.
     /// `T copy(const T&)`; for an id `void copy(void* to, const void* from)`, which makes the value.
     template <class Function>
     basic_definition& duplicate(Function&& copy) {
@@ -53,7 +59,10 @@ public:
                                             else
                                                 ::new (to) T(call(*static_cast<const T*>(from)));
                                         }};
-        fragment().duplicate = std::move(made);
+        detail::fragment_data& which = fragment();
+        const typename detail::store<Layout>::busy_scope nobody_else(*store_);
+        const detail::duplicate_function old = std::move(which.duplicate);
+        which.duplicate = std::move(made);
         return *this;
     }
 
@@ -66,10 +75,10 @@ public:
         store_->add_needs(id_, all);
         return *this;
     }
-    template <class... Fragments>
+    template <detail::fragment_or_tag... Fragments>
         requires(sizeof...(Fragments) > 0)
     basic_definition& needs(const Fragments&... fragments) {
-        detail::fragment_data* const all[] = {&store_->typed_or_tag(id_type(fragments))...};
+        detail::fragment_data* const all[] = {&needed(fragments)...};
         store_->add_needs(id_, all);
         return *this;
     }
@@ -105,9 +114,19 @@ private:
     template <class>
     friend class basic_world;
     basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
-        (void)fragment();
+        if constexpr (std::is_void_v<T>)
+            (void)fragment();
+        else
+            (void)store_->template ensure_fragment<T>(id_, nullptr);
     }
     [[nodiscard]] detail::fragment_data& fragment() const { return store_->open_fragment(id_); }
+    template <class F>
+    detail::fragment_data& needed(const F& fragment) {
+        if constexpr (detail::fragment_argument<F>)
+            return store_->typed_or_tag(id_type(fragment), nullptr);
+        else
+            return store_->template ensure_fragment<F>();
+    }
 
     detail::store<Layout>* store_;
     id_type id_;

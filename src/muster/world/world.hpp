@@ -9,13 +9,14 @@
 //                  `remove`, `clear` say false to what is dead or null; an id of another world is
 //                  `errc::foreign_entity`. All others: `errc::dead_entity` or `errc::foreign_entity`.
 //   invalidation   A reference to a component ends when its entity gets or loses a fragment, when an
-//                  entity enters its chunk (the columns may grow), or another leaves it (the last row
-//                  moves). Reading and assigning ends nothing.
+//                  entity enters its chunk or a call that would have let one in fails (the columns may
+//                  grow), or another leaves it (the last row moves). Reading and assigning ends nothing.
 //   threads        Const calls may run side by side from any threads. Any other call must run alone;
 //                  writing through a reference counts as writing that component only.
 //   callbacks      While a world runs code of the caller's inside a call (`spawn_rows`, `patch`,
 //                  `destroy_if`, a component's copy constructor or destructor), other changes are
-//                  `errc::in_scope`; reading is fine. A move constructor must not use the world.
+//                  `errc::in_scope`; reading and naming is fine. A move constructor must not use the
+//                  world.
 //
 // With MUSTER_UNCHECKED, `get`, `set` and their like on an entity that is not alive, and `get` of what
 // is missing, are undefined behaviour instead of errors.
@@ -82,7 +83,10 @@ public:
     /// left. O(components), amortised where columns grow.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
-        return store_.template spawn<Ts...>(incoming<Ts>(values)...);
+        if constexpr (store_type::template all_typed<Ts...>)
+            return store_.template spawn<Ts...>(incoming<Ts>(values)...);
+        else
+            return store_.template spawn_given<Ts...>(incoming<Ts>(values)...);
     }
 
     /// Exactly this id; for its errors see `id_pool::create_at`.
@@ -204,7 +208,8 @@ public:
     /// chunk by chunk as `clear<T>()` does; the next use of the type makes a new fragment.
     bool destroy(at_type e) { return store_.destroy(e); }
 
-    /// How many of them were alive. If one is of another world, none is destroyed.
+    /// How many of them were alive when their turn came: one that died with another is not counted. If
+    /// one is of another world, none is destroyed.
     template <class... Ids>
         requires(sizeof...(Ids) > 0)
     std::size_t destroy(at_type first, const Ids&... others) {
@@ -246,13 +251,14 @@ public:
         store_.template put<store_type::present::assign, Ts...>(e, "set", incoming<Ts>(values)...);
     }
 
-    /// Gives `e` default values of those types that it does not have; false if it has them all.
+    /// Gives `e` default values (see `define`) of those types that it does not have; false if it has them
+    /// all.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        return store_.template put<store_type::present::keep, Ts...>(e, "add",
-                                                                     incoming<Ts>(Ts())...);
+        return store_.template put<store_type::present::keep, Ts...>(
+            e, "add", incoming<Ts>(store_.template start_value<Ts>())...);
     }
 
     /// Makes a T of these arguments and sets it.
@@ -348,6 +354,9 @@ public:
     /// a `fragment<T>` converts it to T. `with` does the same for several in one move.
     template <detail::fragment_argument F, class T>
     void set(at_type e, const F& fragment, T&& value) {
+        static_assert(
+            !detail::is_with<std::remove_cvref_t<T>>,
+            "muster: several at once are all given by with(): with(tag), with(f, value).");
         put(e, with(fragment, std::forward<T>(value)));
     }
     /// Gives `e` a tag, or the default value of a fragment that has values: `errc::no_default` if there
@@ -361,9 +370,9 @@ public:
             store_.put_default(store_type::present::assign, e, id_type(fragment), "set");
     }
     /// The same if `e` does not have it; else false.
-    template <detail::fragment_argument F>
+    template <detail::fragment_or_tag F>
     bool add(at_type e, const F& fragment) {
-        return store_.put_default(store_type::present::keep, e, id_type(fragment), "add");
+        return store_.put_default(store_type::present::keep, e, id_of(fragment), "add");
     }
     /// Gives `e` a copy of the value at this address, which is of the fragment's type.
     void set_raw(at_type e, id_type fragment, const void* value) {
@@ -428,28 +437,28 @@ public:
     }
 
     /// O(1), never throws.
-    template <class F>
+    template <detail::fragment_or_tag F>
     [[nodiscard]] bool has(id_type e, const F& fragment) const noexcept {
         return store_.has(e, look(fragment));
     }
-    template <class... Fs>
+    template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] bool has_all(id_type e, const Fs&... fragments) const noexcept {
         return (... && has(e, fragments));
     }
-    template <class... Fs>
+    template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] bool has_any(id_type e, const Fs&... fragments) const noexcept {
         return (... || has(e, fragments));
     }
-    template <class... Fs>
+    template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] bool has_none(id_type e, const Fs&... fragments) const noexcept {
         return !has_any(e, fragments...);
     }
 
     /// Takes these away in one move; false if it had none of them. A dead fragment is one it has not.
-    template <class... Fs>
+    template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     bool remove(at_type e, const Fs&... fragments) {
         const id_type all[] = {id_of(fragments)...};
@@ -460,16 +469,12 @@ public:
     }
 
     /// Takes it from every entity; as `clear<T>()`. 0 for what is no fragment.
-    template <class F>
+    template <detail::fragment_or_tag F>
     std::size_t clear_fragment(const F& fragment) {
-        const detail::fragment_data& known = look(fragment);
-        return &known == &detail::no_fragment
-                   ? 0
-                   : store_.clear_fragment(store_.typed_or_tag(store_.id_of(known)));
+        return store_.clear_fragment(look(fragment));
     }
     /// How many entities have it. O(chunks with it), never throws.
-    template <class F>
-        requires(!std::is_void_v<F>)
+    template <detail::fragment_or_tag F>
     [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
         return count_of(look(fragment));
     }
@@ -491,6 +496,14 @@ public:
         for (const detail::fragment_data* one : store_.graph().at(found->chunk()).fragments)
             look(store_.id_of(*one), store_.find_raw(e.id, *one));
     }
+    /// `look(id fragment, const void* value)`.
+    template <class Look>
+    void each_fragment(at_type e, Look&& look) const {
+        const auto* const found = store_.find(e.id);
+        if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
+        for (const detail::fragment_data* one : store_.graph().at(found->chunk()).fragments)
+            look(store_.id_of(*one), static_cast<const void*>(store_.find_raw(e.id, *one)));
+    }
 
     /// Takes all components away in one move; false if it had none. It stays alive.
     bool clear(at_type e) { return store_.clear(e); }
@@ -499,10 +512,7 @@ public:
     /// before are done.
     template <class T>
     std::size_t clear() {
-        const detail::fragment_data& known = store_.template find_fragment<T>();
-        return &known == &detail::no_fragment
-                   ? 0
-                   : store_.clear_fragment(store_.template ensure_fragment<T>());
+        return store_.clear_fragment(store_.template find_fragment<T>());
     }
 
     /// How many entities have T, a singleton among them. O(chunks with T).
@@ -602,6 +612,11 @@ public:
     basic_definition<Layout, T> define(fragment_type<T> fragment) {
         return {store_, fragment};
     }
+    template <class T>
+        requires detail::is_tag<T>
+    basic_definition<Layout, T> define(const T&) {
+        return define<T>();
+    }
     basic_definition<Layout, void> define(id_type fragment) { return {store_, fragment}; }
 
     /// The chunk of exactly these components, found or made. `errc::limit` if there are too many.
@@ -610,7 +625,7 @@ public:
         return chunk_type(store_, store_.template ensure_chunk<Ts...>());
     }
     /// The same by fragments; `errc::given_twice` if one is there twice.
-    template <class F, class... Fs>
+    template <detail::fragment_or_tag F, detail::fragment_or_tag... Fs>
     chunk_type chunk(const F& first, const Fs&... others) {
         detail::fragment_data* const set[] = {
             &store_.get_fragment(id_of(first), "chunk", nullptr),
