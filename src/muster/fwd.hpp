@@ -39,5 +39,7 @@ struct basic_with;
 template <class Layout, class T>
 class basic_definition;
 struct component_type;
+template <class Layout, class... Ts>
+class basic_query;
 
 }  // namespace muster

@@ -135,5 +135,31 @@ TEST(world_hostile, the_names_of_fragments_outlive_a_reset) {
     EXPECT_TRUE(w.lookup("player").is_null());
 }
 
+/// Looks at its world when it ends.
+struct last_look {
+    world* from;
+    entity other;
+    int* found;
+    last_look(world& w, entity e, int& count) : from(&w), other(e), found(&count) {}
+    last_look(last_look&& one) noexcept
+        : from(std::exchange(one.from, nullptr)), other(one.other), found(one.found) {}
+    last_look& operator=(last_look&&) = delete;
+    ~last_look() {
+        if (from == nullptr) return;
+        *found += from->alive(other) || from->try_get<std::string>(other) != nullptr ? 100 : 1;
+    }
+};
+
+TEST(world_hostile, destructors_may_look_at_a_world_that_ends) {
+    int looks = 0;
+    {
+        world w;
+        const entity e = w.spawn(std::string(100, 'x'));
+        for (int i = 0; i < 5; ++i) w.spawn(last_look(w, e, looks), i);
+        w.set_single(last_look(w, e, looks));
+    }
+    EXPECT_EQ(looks, 6);  // and nobody was alive any more
+}
+
 }  // namespace
 }  // namespace muster::test

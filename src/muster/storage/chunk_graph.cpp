@@ -195,6 +195,7 @@ void chunk_graph::forget(chunk_data& one) noexcept {
 }
 
 void chunk_graph::note_meaning() noexcept {
+    ++generation_;
     for (chunk_data* one : order_) {
         one->edges.clear();
         note_meaning_of(*one);
@@ -202,6 +203,7 @@ void chunk_graph::note_meaning() noexcept {
 }
 
 void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {
+    ++generation_;
     for (chunk_data* one : order_) {
         one->edges.clear();
         if (fragment == nullptr) one->shrink();

@@ -54,6 +54,8 @@ public:
 
     /// All chunks in the order of their making.
     [[nodiscard]] const std::vector<chunk_data*>& all() const noexcept { return order_; }
+    /// While it is the same, `all` only gets longer, and chunks mean what they did. Never 0.
+    [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
     /// Frees the chunks without rows: those that have `fragment`; if it is null, all, and memory that
     /// no row needs. Who has kept a chunk's address or an edge must forget it.
@@ -74,6 +76,7 @@ private:
     const type_info& id_type_;
     std::size_t limit_;
     std::uint64_t last_serial_ = 0;
+    std::uint64_t generation_ = 1;
 };
 
 }  // namespace muster::detail

@@ -66,8 +66,6 @@ private:
 public:
     /// Whether putting it in place runs code of the type's author.
     static constexpr bool runs_code = !std::is_trivially_copyable_v<type>;
-    /// Whether the type alone tells the fragment.
-    static constexpr bool is_typed = true;
 
     explicit incoming(const type& value) noexcept(!is_copied_first) : value_(hold(value)) {}
 
@@ -124,7 +122,6 @@ class incoming<Arg> {
 public:
     using type = std::remove_cvref_t<Arg>;
     static constexpr bool runs_code = false;
-    static constexpr bool is_typed = true;
     static_assert(is_component<type>);
     explicit incoming(const type&) noexcept {}
     template <class Store>

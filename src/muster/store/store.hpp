@@ -287,6 +287,7 @@ public:
         return fragment.alone != chunk_index{} ? graph_.at(fragment.alone) : add_alone(fragment);
     }
 
+    [[nodiscard]] const fragment_table& fragments() const noexcept { return fragments_; }
     [[nodiscard]] chunk_graph& graph() noexcept { return graph_; }
     [[nodiscard]] const chunk_graph& graph() const noexcept { return graph_; }
 
@@ -294,7 +295,7 @@ public:
 
     /// Whether the types alone tell the fragments.
     template <class... Args>
-    static constexpr bool all_typed = (... && incoming<Args>::is_typed);
+    static constexpr bool all_typed = !(... || is_with<std::remove_cvref_t<Args>>);
 
     template <class... Args>
     id_type spawn(incoming<Args>... values) {
@@ -509,9 +510,9 @@ public:
     class busy_scope {
     public:
         explicit busy_scope(store& one) noexcept : store_(one) { ++store_.busy_; }
-        ~busy_scope() { --store_.busy_; }
-        busy_scope(const busy_scope&) = delete;
+        busy_scope(const busy_scope& other) noexcept : busy_scope(other.store_) {}
         busy_scope& operator=(const busy_scope&) = delete;
+        ~busy_scope() { --store_.busy_; }
 
     private:
         store& store_;
@@ -808,6 +809,7 @@ private:
     MUSTER_COLD bool destroy_slowly(at_type who);
     bool destroy_placed(id_type e, record_type& found) noexcept;
     void die(id_type e, record_type& found) noexcept;
+    void end_values() noexcept;
     void destroy_fragment(at_type who);
     void forget_fragment(fragment_data& fragment) noexcept;
 
@@ -815,19 +817,20 @@ private:
     [[nodiscard]] std::string why_dead(id_type e) const;
     [[nodiscard]] const deaths::entry* find_death(id_type e) const noexcept;
 
+    // What every call reads comes first, on one cache line and, with the pool, the next two.
+    unsigned busy_ = 0;                            // changes are refused
+    bool provenance_;                              // see world_options
+    std::size_t lists_ = 0;                        // entries of by_list_, the first for `no_list`
+    raw_array<list_entry> by_list_;                // by list_index
+    std::uint64_t told_from_ = ~std::uint64_t{0};  // keys with something to do at their death: all
+    bit_array told_;                               // from here on, and these
     world_number number_;
     slot_pool<Layout, record_type> pool_;
     chunk_graph graph_;
     fragment_table fragments_;
-    raw_array<list_entry> by_list_;  // by list_index
-    std::size_t lists_ = 0;          // entries of by_list_, the first for `no_list`
+    std::uint64_t own_from_ = ~std::uint64_t{0};  // the lowest key of the world's own
+    std::size_t own_ = 0;                         // how many ids are the world's own
     recent_set recent_sets_[recent_count];
-    unsigned busy_ = 0;  // changes are refused
-    bool provenance_;
-    std::uint64_t own_from_ = ~std::uint64_t{0};   // the lowest key of the world's own
-    std::size_t own_ = 0;                          // how many ids are the world's own
-    std::uint64_t told_from_ = ~std::uint64_t{0};  // keys with something to do at their death: all
-    bit_array told_;                               // from here on, and these
     name_table names_;
     deaths deaths_;
 };

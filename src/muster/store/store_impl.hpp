@@ -4,6 +4,8 @@
 
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
+#include <muster/store/errors_impl.hpp>
+#include <muster/store/fragments_impl.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
@@ -19,14 +21,14 @@ inline constexpr type_info id_type_info{"id", sizeof(basic_id<Layout>), alignof(
 
 template <class Layout>
 store<Layout>::store(const world_options& options)
-    : number_(world_number::take<Layout>(options.number)),
+    : provenance_(options.provenance),
+      number_(world_number::take<Layout>(options.number)),
       pool_({.world = number_.value(),
              .first_key = options.first_key,
              .last_key = options.last_key,
              .reuse = options.reuse,
              .first_version = number_.first_version()}),
-      graph_(id_type_info<Layout>, chunk_limit),
-      provenance_(options.provenance) {
+      graph_(id_type_info<Layout>, chunk_limit) {
     if (provenance_) told_from_ = 0;
     by_list_.grow(8);
     by_list_[lists_++] = {};
@@ -34,8 +36,14 @@ store<Layout>::store(const world_options& options)
 
 template <class Layout>
 store<Layout>::~store() {
-    ++busy_;
     number_.spend(pool_.unused_version());
+    ++busy_;
+    const auto runs_code = [](const chunk_data* one) { return one->runs_code; };
+    if (std::none_of(graph_.all().begin(), graph_.all().end(), runs_code)) return;
+    // Values end while all else is there, and nobody is alive: their destructors may look.
+    for (id_type e = pool_.next_living(Layout::first_key); e; e = pool_.next_living(e.key() + 1))
+        pool_.destroy(e);
+    end_values();
 }
 
 template <class Layout>
@@ -48,236 +56,6 @@ template <class Layout>
 auto store<Layout>::find_far_record(std::uint64_t key) const noexcept -> record_type* {
     // SAFETY: the pool is not const where the record is changed.
     return const_cast<record_type*>(pool_.find(key));
-}
-
-// ---- fragments ---------------------------------------------------------------------------------
-
-/// The highest key that an id of the world's own can have.
-template <class Layout>
-auto store<Layout>::find_own_id() const -> id_type {
-    for (std::uint64_t key = Layout::last_key;; --key) {
-        const record_type* const slot = pool_.find(key);
-        const std::uint64_t version = slot == nullptr ? pool_.first_version() : slot->version();
-        if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
-            return id_type::assemble(key, version, pool_.world());
-        if (key == Layout::first_key)
-            raise(errc::id_overflow, "no key is left for the fragment of another component type");
-    }
-}
-
-/// The death of this key's entity is one that more has to be done for.
-template <class Layout>
-void store<Layout>::tell(std::uint64_t key) {
-    // Bits for keys that are in use; far ones share a bound, behind which deaths take longer.
-    if (key < 2 * pool_.capacity() + 4096)
-        told_.set(key);
-    else
-        told_from_ = smaller(told_from_, key);
-}
-
-/// A fragment that is forgotten unless `made` is taken.
-struct new_fragment {
-    fragment_table& table;
-    fragment_data* made;
-    ~new_fragment() {
-        if (made != nullptr) table.remove(*made);
-    }
-};
-
-template <class Layout>
-fragment_data& store<Layout>::add_fragment(type_index type, const type_info& info) {
-    refuse_if_busy("the first use of a component type");
-    const id_type which = find_own_id();
-    tell(which.key());
-    new_fragment guard{fragments_, &fragments_.add(type, info, which.value())};
-    pool_.create_at(which);
-    fragment_data& made = *std::exchange(guard.made, nullptr);
-    made.value_type = type;
-    made.is_own = true;
-    own_from_ = smaller(own_from_, which.key());
-    ++own_;
-    return made;
-}
-
-/// The name that sentences show: its own, else that of its type, else its id.
-template <class Layout>
-void store<Layout>::show_name(fragment_data& fragment) {
-    fragment.name = names_.find(fragment.id);
-    if (!fragment.name.empty()) return;
-    if (!fragment.is_own && fragment.own_name.empty()) {
-        const std::string text = to_string(id_of(fragment));
-        fragment.own_name.assign(text.begin(), text.end());
-    }
-    fragment.name = fragment.is_own
-                        ? fragment.type->name
-                        : std::string_view(fragment.own_name.data(), fragment.own_name.size());
-}
-
-/// A living id becomes a fragment.
-template <class Layout>
-fragment_data& store<Layout>::add_by_id(id_type f, type_index value, const type_info& type) {
-    refuse_if_busy("the first use of a fragment");
-    tell(f.key());
-    new_fragment guard{fragments_, &fragments_.add(no_type, type, f.value())};
-    guard.made->value_type = value;
-    show_name(*guard.made);
-    return *std::exchange(guard.made, nullptr);
-}
-
-template <class Layout>
-fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info& type,
-                                    const std::source_location* where) {
-    fragment_data* const found = fragments_.find(f.value());
-    if (found == nullptr) {
-        if (!alive(f)) raise_no_fragment(f, "used", where);
-        fragment_data& made = add_by_id(f, value, type);
-        made.is_open = true;
-        return made;
-    }
-    if (!found->is_open)
-        raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
-    if (found->value_type == value && found->type->size == type.size) return *found;
-    refuse_if_busy("the first use of a fragment");
-    // Calls that failed may have left chunks for values of another type. They are empty.
-    forget_chunks();
-    graph_.collect_garbage(found);
-    found->type = &type;
-    found->value_type = value;
-    found->is_unique |= type.unique;
-    found->is_hidden |= type.hidden;
-    found->is_internal |= type.internal;
-    return *found;
-}
-
-template <class Layout>
-fragment_data& store<Layout>::open_fragment(id_type f) {
-    refuse_if_busy("define");
-    fragment_data* const found = fragments_.find(f.value());
-    return found != nullptr ? *found : adopt(f, no_type, type_info_of<no_value>, nullptr);
-}
-
-template <class Layout>
-fragment_data& store<Layout>::typed_or_tag(id_type f, const std::source_location* where) {
-    fragment_data* const found = fragments_.find(f.value());
-    if (found != nullptr && !found->is_open) return *found;
-    return ensure_fragment<no_value>(f, where);
-}
-
-template <class Layout>
-void store<Layout>::add_needs(id_type f, std::span<fragment_data* const> needed) {
-    fragment_data& fragment = open_fragment(f);
-    reserve_more(fragment.needs, needed.size());
-    for (fragment_data* const one : needed) {
-        one->is_open = false;
-        if (one != &fragment &&
-            std::find(fragment.needs.begin(), fragment.needs.end(), one) == fragment.needs.end())
-            fragment.needs.push_back(one);
-    }
-    note_meaning();
-}
-
-template <class Layout>
-fragment_data& store<Layout>::get_fragment(id_type f, const char* call,
-                                           const std::source_location* where) const {
-    fragment_data* const found = fragments_.find(f.value());
-    if (found == nullptr || found->is_open) raise_no_fragment(f, call, where);
-    return *found;
-}
-
-template <class Layout>
-auto store<Layout>::make_fragment(type_index value, const type_info& type, std::string_view name)
-    -> id_type {
-    struct rollback {
-        store& owner;
-        id_type made;
-        bool done = false;
-        ~rollback() {
-            if (done) return;
-            if (const fragment_data* const fragment = owner.fragments_.find(made.value()))
-                owner.fragments_.remove(*fragment);
-            owner.die(made, *owner.find_record(made.key()));
-        }
-    };
-    rollback guard{*this, spawn<>()};
-    add_by_id(guard.made, value, type);
-    if (!name.empty()) this->name(guard.made, name);
-    guard.done = true;
-    return guard.made;
-}
-
-template <class Layout>
-auto store<Layout>::make_fragment(const type_info& own, std::string_view name) -> id_type {
-    refuse_if_busy("fragment");
-    auto* const kept = new type_info(own);
-    struct rollback {
-        const type_info* kept;
-        ~rollback() { delete kept; }
-    };
-    rollback guard{kept};
-    const id_type made = make_fragment(no_type, *kept, name);
-    fragments_.find(made.value())->own_type = std::exchange(guard.kept, nullptr);
-    return made;
-}
-
-template <class Layout>
-void store<Layout>::note_meaning() noexcept {
-    forget_chunks();
-    graph_.note_meaning();
-}
-
-template <class Layout>
-chunk_data& store<Layout>::ensure_set(std::span<fragment_data* const> set) {
-    if (chunk_data* const known = find_recent(set)) return *known;
-    chunk_data& found = find_set(set);
-    recent_set& recent = recent_sets_[recent_place(set)];
-    if (set.size() <= std::size(recent.fragments)) {
-        std::copy(set.begin(), set.end(), recent.fragments);
-        recent.size = set.size();
-        recent.chunk = &found;
-    }
-    return found;
-}
-
-template <class Layout>
-chunk_data& store<Layout>::find_set(std::span<fragment_data* const> set) {
-    std::vector<fragment_data*> sorted(set.begin(), set.end());
-    std::sort(sorted.begin(), sorted.end(),
-              [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end())
-        raise(errc::given_twice, text((*twice)->name,
-                                      " is given twice: an entity has one value of a "
-                                      "fragment"));
-    return graph_.ensure(sorted);
-}
-
-/// Chunks may be freed: what was remembered of them is not true any more.
-template <class Layout>
-void store<Layout>::forget_chunks() noexcept {
-    std::fill_n(by_list_.data(), lists_, list_entry{});
-    std::fill(std::begin(recent_sets_), std::end(recent_sets_), recent_set{});
-}
-
-template <class Layout>
-chunk_data& store<Layout>::add_alone(fragment_data& fragment) {
-    fragment_data* const set[] = {&fragment};
-    chunk_data& found = graph_.ensure(set);
-    fragment.alone = found.index;
-    return found;
-}
-
-template <class Layout>
-chunk_data& store<Layout>::add_list(std::size_t list, std::span<fragment_data* const> set) {
-    chunk_data& found = ensure_set(set);
-    if (list == static_cast<std::size_t>(no_list)) return found;
-    if (list >= by_list_.capacity()) by_list_.grow(larger(list + 1, by_list_.capacity() * 2));
-    while (lists_ <= list) by_list_[lists_++] = {};
-    list_entry& entry = by_list_[list];
-    entry.chunk = &found;
-    entry.spawned = found.is_complete ? &found : nullptr;
-    for (std::size_t i = 0; i < smaller(set.size(), std::size(entry.columns)); ++i)
-        entry.columns[i] = static_cast<std::uint8_t>(found.find_column(*set[i]));
-    return found;
 }
 
 // ---- entities come -----------------------------------------------------------------------------
@@ -487,7 +265,7 @@ void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept 
     chunk.destroy_values(first, count);
 }
 
-// ---- values go ---------------------------------------------------------------------------------
+// ---- values come and go ------------------------------------------------------------------------
 
 template <class Layout>
 void store<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
@@ -915,13 +693,19 @@ void store<Layout>::reset(const std::source_location& where) {
     }
     {
         const busy_scope nobody_else(*this);
-        for (chunk_data* one : graph_.all()) {
-            const std::size_t count = one->size;
-            one->size = 0;
-            one->destroy_values(0, count);
-        }
+        end_values();
     }
     for (fragment_data* one : gone) forget_fragment(*one);
+}
+
+/// Nobody is alive any more: their values end.
+template <class Layout>
+void store<Layout>::end_values() noexcept {
+    for (chunk_data* one : graph_.all()) {
+        const std::size_t count = one->size;
+        one->size = 0;
+        one->destroy_values(0, count);
+    }
 }
 
 template <class Layout>
@@ -978,133 +762,6 @@ void store<Layout>::name(at_type who, std::string_view name) {
 template <class Layout>
 std::string_view store<Layout>::name(id_type e) const noexcept {
     return alive(e) ? names_.find(e.value()) : std::string_view{};
-}
-
-// ---- errors ------------------------------------------------------------------------------------
-
-/// Only for an id that this world issued: others may share its key and version.
-template <class Layout>
-const deaths::entry* store<Layout>::find_death(id_type e) const noexcept {
-    const bool is_ours =
-        id_type::assemble(e.key(), e.version(), pool_.world()) == e && !e.is_null();
-    return is_ours ? deaths_.find(e.key(), e.version()) : nullptr;
-}
-
-template <class Layout>
-std::string store<Layout>::describe(id_type e) const {
-    std::string name(names_.find(e.value()));
-    if (name.empty())
-        if (const deaths::entry* const known = find_death(e)) name = known->name;
-    std::string made = text("entity ", to_string(e));
-    if (!name.empty()) made += text(" \"", name, "\"");
-    return made;
-}
-
-template <class Layout>
-std::string store<Layout>::why_dead(id_type e) const {
-    if (e.is_null()) return "it is the null id, which names nothing";
-    const record_type* const slot = pool_.find(e.key());
-    const bool is_id = id_type::assemble(e.key(), e.version(), e.world()) == e;
-    const std::uint64_t reached =
-        slot == nullptr ? 0 : slot->version() + (slot->is_live(e.key()) ? 1u : 0u);
-    // Where versions start over, a higher one may have been here.
-    const bool was_here = Layout::on_exhaustion != exhaustion::retire || e.version() < reached;
-    if (slot == nullptr || !is_id || !was_here || e.version() < pool_.first_version())
-        return "no entity was ever made with this id";
-    const std::string now = slot->version() <= Layout::last_issued_version
-                                ? text("slot ", e.key(), " is now at version ", slot->version())
-                                : text("slot ", e.key(), " has spent its last version");
-    if (const deaths::entry* const known = find_death(e))
-        return text("destroyed at ", place_text(known->where), "; ", now);
-    return provenance_ ? now
-                       : text(now, "; world_options.provenance would tell where it was destroyed");
-}
-
-template <class Layout>
-void store<Layout>::raise_not_alive(at_type who, const char* call) const {
-    const std::string place = text(" (", call, " at ", place_text(who.where), ")");
-    if (is_foreign(who.id))
-        raise(errc::foreign_entity, text("entity ", to_string(who.id), " belongs to world W:",
-                                         who.id.world(), ", not to W:", number(), place));
-    raise(errc::dead_entity, text(describe(who.id), " is dead: ", why_dead(who.id), place));
-}
-
-template <class Layout>
-void store<Layout>::raise_missing(at_type who, const char* call, std::string_view type) const {
-    const record_type* const found = find(who.id);
-    if (found == nullptr) raise_not_alive(who, call);
-    std::string has;
-    for (const fragment_data* one : graph_.at(found->chunk()).fragments)
-        has += text(has.empty() ? "" : ", ", one->name);
-    raise(errc::missing_component, text(describe(who.id), " has no ", type, ": it has ",
-                                        has.empty() ? std::string("no components") : has, " (",
-                                        call, " at ", place_text(who.where), ")"));
-}
-
-template <class Layout>
-void store<Layout>::raise_no_default(const fragment_data& fragment, std::string_view type) const {
-    raise(errc::no_default, text(&fragment == &no_fragment ? type : fragment.name,
-                                 " has no default value: give one, or define it"));
-}
-
-template <class Layout>
-void store<Layout>::raise_no_fragment(id_type f, const char* call,
-                                      const std::source_location* where) const {
-    const std::string place =
-        where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
-    if (is_foreign(f))
-        raise(errc::foreign_entity, text("fragment ", to_string(f), " belongs to world W:",
-                                         f.world(), ", not to W:", number(), place));
-    std::string who = describe(f);
-    who.replace(0, std::string_view("entity").size(), "fragment");
-    if (alive(f))
-        raise(errc::type_mismatch,
-              text(who,
-                   " has no type yet: give an entity a value of it, or make it by fragment() or "
-                   "tag()",
-                   place));
-    raise(errc::dead_fragment, text(who, " is dead: ", why_dead(f), place));
-}
-
-template <class Layout>
-void store<Layout>::raise_mismatch(const fragment_data& fragment, std::string_view wanted,
-                                   const char* call, const std::source_location* where) const {
-    const std::string place =
-        where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
-    const std::string holds = fragment.type->size == 0
-                                  ? std::string("is a tag and holds no values")
-                                  : text("holds values of ", fragment.type->name);
-    raise(errc::type_mismatch, text("fragment ", fragment.name, " ", holds, ", not ",
-                                    wanted.empty() ? "a tag" : wanted, place));
-}
-
-template <class Layout>
-void store<Layout>::raise_missing(at_type who, const char* call, id_type f, type_index type,
-                                  std::string_view type_name) const {
-    if (find(who.id) == nullptr) raise_not_alive(who, call);
-    const fragment_data& fragment = find_fragment(f);
-    if (&fragment != &no_fragment && !fragment.is_open) {
-        if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &who.where);
-        raise_missing(who, call, fragment.name);
-    }
-    if (!alive(f)) raise_no_fragment(f, call, &who.where);
-    raise_missing(who, call, text("fragment ", to_string(f)));
-}
-
-template <class Layout>
-void store<Layout>::raise_no_single(std::string_view type,
-                                    const std::source_location& where) const {
-    raise(errc::missing_component,
-          text("world W:", number(), " has no singleton ", type,
-               ": set_single gives it one (single at ", place_text(where), ")"));
-}
-
-template <class Layout>
-void store<Layout>::raise_busy(const char* call) const {
-    raise(errc::in_scope,
-          text(call,
-               " is not possible here: the world is in the middle of another change (in a "
-               "callback, or in a component's copy constructor or destructor)"));
 }
 
 }  // namespace muster::detail

@@ -94,7 +94,6 @@ class incoming<Arg> {
 public:
     using type = typename given::value_type;
     static constexpr bool runs_code = incoming<inner>::runs_code;
-    static constexpr bool is_typed = false;
 
     explicit incoming(const given& value) noexcept(noexcept(incoming<inner>(value.value)))
         : value_(value.value), id_(value.fragment) {}

@@ -4,6 +4,8 @@
 
 #include <muster/type/type_info.hpp>
 
+#include <string_view>
+
 namespace muster {
 
 /// Marks an entity that others are cloned from: queries do not see it, and its clones are none.
@@ -16,10 +18,12 @@ inline constexpr disabled_t disabled{};
 
 template <>
 struct component_traits<prefab_t> {
+    static constexpr std::string_view name = "prefab";
     static constexpr bool hidden = true, unique = true, internal = true;
 };
 template <>
 struct component_traits<disabled_t> {
+    static constexpr std::string_view name = "disabled";
     static constexpr bool hidden = true, internal = true;
 };
 

@@ -24,7 +24,8 @@ struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
 /// What the world should know of the C++ type `T` before its first use. Specialise it for own types:
 ///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
-/// Each member is optional: `unique`, `hidden` and `internal` mean what `define` says.
+/// Each member is optional: `unique`, `hidden` and `internal` mean what `define` says, `name` (a
+/// `std::string_view`) is how sentences call it.
 template <class T>
 struct component_traits {};
 
@@ -117,16 +118,21 @@ template <class T>
 constexpr type_info describe() noexcept {
     using traits = component_traits<T>;
     type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T)};
-    if constexpr (!is_trivially_relocatable<T>::value) made.relocate = &relocate_values<T>;
-    if constexpr (!std::is_trivially_destructible_v<T>) made.destroy = &destroy_values<T>;
-    if constexpr (std::is_copy_constructible_v<T>) {
+    // What is no component is refused elsewhere, with a sentence: here are no further errors.
+    constexpr bool is_plain = !std::is_array_v<T> && !std::is_const_v<T>;
+    if constexpr (is_plain && !is_trivially_relocatable<T>::value)
+        made.relocate = &relocate_values<T>;
+    if constexpr (is_plain && !std::is_trivially_destructible_v<T>)
+        made.destroy = &destroy_values<T>;
+    if constexpr (is_plain && std::is_copy_constructible_v<T>) {
         made.copies_bytes = std::is_trivially_copyable_v<T>;
         if constexpr (!std::is_trivially_copyable_v<T>) made.copy = &copy_values<T>;
     }
-    if constexpr (std::is_default_constructible_v<T>) {
+    if constexpr (is_plain && std::is_default_constructible_v<T>) {
         made.starts_as_zeros = is_tag<T> || std::is_arithmetic_v<T>;
         if constexpr (!is_tag<T> && !std::is_arithmetic_v<T>) made.construct = &construct_values<T>;
     }
+    if constexpr (requires { traits::name; }) made.name = traits::name;
     if constexpr (requires { traits::unique; }) made.unique = traits::unique;
     if constexpr (requires { traits::hidden; }) made.hidden = traits::hidden;
     if constexpr (requires { traits::internal; }) made.internal = traits::internal;

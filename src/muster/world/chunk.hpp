@@ -154,7 +154,16 @@ public:
     /// `errc::missing_component` if the rows do not have T.
     template <class T>
     [[nodiscard]] std::span<T> components() const {
-        return detail::span_of<T>(store_.template find_fragment<T>(), chunk_, first_, count_);
+        using type = std::remove_const_t<T>;
+        return detail::span_of<type>(store_.template find_fragment<type>(), chunk_, first_,
+                                     count_);
+    }
+    template <class T>
+    [[nodiscard]] bool has() const noexcept {
+        return chunk_.has(store_.template find_fragment<T>());
+    }
+    [[nodiscard]] bool has(id_type fragment) const noexcept {
+        return chunk_.has(store_.find_fragment(fragment));
     }
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
@@ -169,6 +178,8 @@ public:
 private:
     template <class>
     friend class basic_world;
+    template <class, class...>
+    friend class basic_query;
     basic_rows(detail::store<Layout>& from, const detail::chunk_data& owner, std::size_t first,
                std::size_t count) noexcept
         : store_(from), chunk_(owner), first_(first), count_(count) {}
@@ -179,6 +190,10 @@ private:
     std::size_t count_;
 };
 using rows = basic_rows<>;
+/// The rows of a whole chunk, as a query shows them.
+template <class Layout>
+using basic_chunk_view = basic_rows<Layout>;
+using chunk_view = rows;
 
 /// Where an entity is: `auto [chunk, row] = w.locate(e);`
 template <class Layout>

@@ -23,6 +23,7 @@
 #pragma once
 
 #include <muster/id/living_iterator.hpp>
+#include <muster/query/query.hpp>
 #include <muster/store/store.hpp>
 #include <muster/type/component_type.hpp>
 #include <muster/type/fragment.hpp>
@@ -640,6 +641,19 @@ public:
         return {chunk_type(store_, store_.graph().at(found->chunk())), found->row()};
     }
 
+    // ---- queries -------------------------------------------------------------------------------
+
+    /// All entities that have these: see `basic_query`. `const T` only reads, `T*` may be missing.
+    template <class... Ts>
+    [[nodiscard]] basic_query<Layout, Ts...> query() {
+        return {store_, queries_};
+    }
+    /// A loop whose query is deduced: `w.each([](entity e, position& p, const velocity& v) { ... })`.
+    template <class Look>
+    void each(Look&& look) {
+        detail::query_of<Layout, std::remove_cvref_t<Look>>::make(*this).each(look);
+    }
+
     // ---- names ---------------------------------------------------------------------------------
 
     /// For people: errors show it. Need not be unique; an empty one takes the name away. O(log n).
@@ -789,6 +803,7 @@ private:
     }
 
     store_type store_;
+    detail::query_cache queries_{store_.fragments(), store_.graph()};
 };
 
 template <class Layout>

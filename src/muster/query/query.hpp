@@ -1,0 +1,348 @@
+// query: the entities that have certain components, and loops over them.
+//
+//     w.query<position, const velocity>().without<frozen>().each([](position& p, const velocity& v) {
+//         p.x += v.x;
+//     });
+#pragma once
+
+#include <muster/query/query_cache.hpp>
+#include <muster/store/store.hpp>
+
+#include <cstddef>
+#include <iterator>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+template <class Layout>
+class basic_rows;
+
+namespace detail {
+
+/// What `T`, `const T`, `T*` and `const T*` say in a query: the component, whether it may be missing,
+/// and what a callback gets.
+template <class T>
+struct query_argument {
+    static_assert(!std::is_reference_v<T>, "muster: a query names types: query<position>().");
+    using type = std::remove_const_t<T>;
+    using value = T&;
+    static constexpr bool is_optional = false;
+};
+template <class T>
+struct query_argument<T*> {
+    using type = std::remove_const_t<T>;
+    using value = T*;
+    static constexpr bool is_optional = true;
+};
+
+/// The components of one kind in one chunk.
+template <class T>
+struct query_column {
+    using argument = query_argument<T>;
+    using type = typename argument::type;
+    type* values;
+
+    query_column(const fragment_data& fragment, chunk_index chunk) noexcept {
+        std::byte* const base = fragment.base(chunk);
+        values = base == nullptr ? nullptr : value_at<type>(base, 0);
+    }
+    [[nodiscard]] typename argument::value at(std::size_t row) const noexcept {
+        type* const value = is_tag<type> ? values : values + row;
+        if constexpr (argument::is_optional)
+            return values == nullptr ? nullptr : value;
+        else
+            return *value;
+    }
+};
+
+}  // namespace detail
+
+/// A question to a world, as a value: copy it, keep it, ask again. Its world keeps the chunks that match
+/// and looks only at new ones; equal questions share that list, which is made at the first use. A query
+/// must not outlive its world.
+///
+/// Entities come by chunk, in the order the chunks were made, then by row; chunks with a hidden fragment
+/// are left out unless it is named. Entities without components are in no chunk: no query sees them.
+/// While a loop runs, changes of the world are `errc::in_scope`; writing components is what loops are for.
+/// Any call must run alone, as a change of the world.
+template <class Layout, class... Ts>
+class basic_query {
+    using store_type = detail::store<Layout>;
+    static constexpr auto indices = std::index_sequence_for<Ts...>{};
+    template <class T>
+    using argument = detail::query_argument<T>;
+    static_assert((... && detail::is_component<typename argument<Ts>::type>));
+
+public:
+    using id_type = basic_id<Layout>;
+
+    // ---- more terms: each gives a new query ----------------------------------------------------
+
+    /// Only entities that have all of these; `errc::limit` beyond 16 terms.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    [[nodiscard]] basic_query with() const {
+        return refined(detail::term_kind::with, 0, typed<Us>()...);
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] basic_query with(const Fs&... fragments) const {
+        return refined(detail::term_kind::with, 0, named(fragments)...);
+    }
+    /// A list of ids.
+    [[nodiscard]] basic_query with(std::span<const id_type> fragments) const {
+        basic_query made(*this);
+        for (const id_type one : fragments) made.add(detail::term_kind::with, 0, named(one));
+        return made;
+    }
+
+    /// Only entities that have none of these.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    [[nodiscard]] basic_query without() const {
+        return refined(detail::term_kind::without, 0, typed<Us>()...);
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] basic_query without(const Fs&... fragments) const {
+        return refined(detail::term_kind::without, 0, named(fragments)...);
+    }
+    [[nodiscard]] basic_query without(std::span<const id_type> fragments) const {
+        basic_query made(*this);
+        for (const id_type one : fragments) made.add(detail::term_kind::without, 0, named(one));
+        return made;
+    }
+
+    /// Only entities that have at least one of these.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    [[nodiscard]] basic_query any() const {
+        basic_query made(*this);
+        return made.refined(detail::term_kind::any, made.terms_.new_group(), typed<Us>()...);
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] basic_query any(const Fs&... fragments) const {
+        basic_query made(*this);
+        return made.refined(detail::term_kind::any, made.terms_.new_group(), named(fragments)...);
+    }
+    [[nodiscard]] basic_query any(std::span<const id_type> fragments) const {
+        basic_query made(*this);
+        const std::uint8_t group = made.terms_.new_group();
+        for (const id_type one : fragments) made.add(detail::term_kind::any, group, named(one));
+        return made;
+    }
+
+    // ---- loops ---------------------------------------------------------------------------------
+
+    /// Calls `look(components...)` or `look(entity, components...)` for each. O(matching entities).
+    template <class Look>
+    void each(Look&& look) const {
+        const typename store_type::busy_scope nobody_else(*store_);
+        for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
+    }
+
+    /// Calls `look(chunk_view)` for each chunk that has entities.
+    template <class Look>
+    void each_chunk(Look&& look) const {
+        const typename store_type::busy_scope nobody_else(*store_);
+        for (const detail::chunk_data* chunk : chunks())
+            if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
+    }
+
+    class iterator;
+    /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
+    [[nodiscard]] iterator begin() const { return iterator(*this, chunks()); }
+    [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+
+    // ---- answers -------------------------------------------------------------------------------
+
+    /// O(matching chunks).
+    [[nodiscard]] std::size_t count() const {
+        std::size_t sum = 0;
+        for (const detail::chunk_data* chunk : chunks()) sum += chunk->size;
+        return sum;
+    }
+    [[nodiscard]] bool empty() const { return !first(); }
+    /// The first entity, or the null id.
+    [[nodiscard]] id_type first() const {
+        for (const detail::chunk_data* chunk : chunks())
+            if (chunk->size != 0) return ids(*chunk)[0];
+        return {};
+    }
+    /// False for any id that is not alive.
+    [[nodiscard]] bool matches(id_type e) const noexcept {
+        const auto* const found = store_->find(e);
+        return found != nullptr && found->chunk() != detail::chunk_index{} &&
+               cache_->matches(terms_, store_->graph().at(found->chunk()));
+    }
+    /// A sentence: whether the entity matches, and why, term by term. For any id.
+    [[nodiscard]] std::string explain(id_type e) const {
+        const auto* const found = store_->find(e);
+        if (found == nullptr)
+            return detail::text(store_->describe(e), " does not match: it is not alive");
+        const detail::chunk_data& chunk = store_->graph().at(found->chunk());
+        const std::string why = cache_->explain(terms_, chunk);
+        if (found->chunk() == detail::chunk_index{})
+            return detail::text(store_->describe(e),
+                                " does not match: it has no components, and queries see only "
+                                "entities that have some");
+        return detail::text(store_->describe(e), matches(e) ? " matches" : " does not match",
+                            why.empty() ? "" : ": ", why);
+    }
+
+private:
+    template <class>
+    friend class basic_world;
+    template <class, class...>
+    friend class basic_query;
+
+    basic_query(store_type& store, detail::query_cache& cache) : store_(&store), cache_(&cache) {
+        (add(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with, 0,
+             typed<typename argument<Ts>::type>()),
+         ...);
+    }
+
+    struct name {
+        std::uint64_t what;
+        bool is_typed;
+    };
+    template <class T>
+    [[nodiscard]] name typed() const {
+        static_assert(detail::is_component<T>);
+        // The fragment is made now: its number does not depend on which entity comes first.
+        (void)store_->template ensure_fragment<T>();
+        return {static_cast<std::uint64_t>(detail::ensure_type_index<T>()), true};
+    }
+    template <class F>
+    [[nodiscard]] name named(const F& fragment) const {
+        if constexpr (detail::fragment_argument<F>)
+            return {id_type(fragment).value(), false};
+        else
+            return typed<F>();
+    }
+    void add(detail::term_kind kind, std::uint8_t group, name one) {
+        terms_.add({one.what, kind, one.is_typed, group});
+        list_ = nullptr;
+    }
+    template <class... Names>
+    [[nodiscard]] basic_query refined(detail::term_kind kind, std::uint8_t group,
+                                      Names... names) const {
+        basic_query made(*this);
+        (made.add(kind, group, names), ...);
+        return made;
+    }
+
+    [[nodiscard]] const std::vector<detail::chunk_data*>& chunks() const {
+        if (list_ == nullptr) list_ = &cache_->ensure(terms_);
+        return cache_->read(*list_);
+    }
+    [[nodiscard]] static const id_type* ids(const detail::chunk_data& chunk) noexcept {
+        // SAFETY: the column of ids.
+        return reinterpret_cast<const id_type*>(chunk.ids.data);
+    }
+    template <class T>
+    [[nodiscard]] detail::query_column<T> column(const detail::chunk_data& chunk) const noexcept {
+        return {store_->template find_fragment<typename argument<T>::type>(), chunk.index};
+    }
+
+    template <class Look, std::size_t... I>
+    void each_row(const detail::chunk_data& chunk, Look& look, std::index_sequence<I...>) const {
+        const std::tuple columns{column<Ts>(chunk)...};
+        const std::size_t size = chunk.size;
+        if constexpr (std::is_invocable_v<Look&, id_type, typename argument<Ts>::value...>) {
+            const id_type* const entities = ids(chunk);
+            for (std::size_t row = 0; row < size; ++row)
+                look(entities[row], std::get<I>(columns).at(row)...);
+        } else {
+            static_assert(std::is_invocable_v<Look&, typename argument<Ts>::value...>,
+                          "muster: the callback takes the components of the query in its order, "
+                          "with or without the entity before them.");
+            for (std::size_t row = 0; row < size; ++row) look(std::get<I>(columns).at(row)...);
+        }
+    }
+
+    store_type* store_;
+    detail::query_cache* cache_;
+    detail::terms terms_;
+    mutable detail::match_list* list_ = nullptr;  // null: not asked for yet
+};
+
+template <class Layout, class... Ts>
+class basic_query<Layout, Ts...>::iterator {
+public:
+    using value_type = std::tuple<id_type, typename detail::query_argument<Ts>::value...>;
+    using difference_type = std::ptrdiff_t;
+
+    value_type operator*() const {
+        return std::apply(
+            [&](const auto&... column) { return value_type(ids(**at_)[row_], column.at(row_)...); },
+            columns_);
+    }
+    iterator& operator++() {
+        if (++row_ == (*at_)->size) {
+            ++at_;
+            find_rows();
+        }
+        return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& one, std::default_sentinel_t) noexcept {
+        return one.at_ == one.end_;
+    }
+
+private:
+    friend class basic_query;
+    iterator(const basic_query& query, const std::vector<detail::chunk_data*>& chunks)
+        : query_(&query),
+          nobody_else_(*query.store_),
+          at_(chunks.data()),
+          end_(chunks.data() + chunks.size()),
+          columns_(detail::query_column<Ts>(detail::no_fragment, {})...) {
+        find_rows();
+    }
+    void find_rows() {
+        row_ = 0;
+        while (at_ != end_ && (*at_)->size == 0) ++at_;
+        if (at_ != end_) columns_ = std::tuple{query_->template column<Ts>(**at_)...};
+    }
+
+    const basic_query* query_;
+    typename store_type::busy_scope nobody_else_;
+    detail::chunk_data* const* at_;
+    detail::chunk_data* const* end_;
+    std::size_t row_ = 0;
+    std::tuple<detail::query_column<Ts>...> columns_;
+};
+
+namespace detail {
+
+/// The query that a callback's arguments ask for.
+template <class Layout, class... Args>
+struct deduced_query {
+    template <class World>
+    static auto make(World& w) {
+        return w.template query<std::remove_reference_t<Args>...>();
+    }
+    static_assert((... && (std::is_lvalue_reference_v<Args> || std::is_pointer_v<Args>)),
+                  "muster: a callback takes components by reference, or by pointer if they may be "
+                  "missing; only the entity comes by value, before them.");
+};
+template <class Layout, class... Args>
+struct deduced_query<Layout, basic_id<Layout>, Args...> : deduced_query<Layout, Args...> {};
+
+template <class Layout, class Call>
+struct query_of : query_of<Layout, decltype(&Call::operator())> {};
+template <class Layout, class Result, class... Args>
+struct query_of<Layout, Result (*)(Args...)> : deduced_query<Layout, Args...> {};
+template <class Layout, class Owner, class Result, class... Args>
+struct query_of<Layout, Result (Owner::*)(Args...)> : deduced_query<Layout, Args...> {};
+template <class Layout, class Owner, class Result, class... Args>
+struct query_of<Layout, Result (Owner::*)(Args...) const> : deduced_query<Layout, Args...> {};
+
+}  // namespace detail
+}  // namespace muster

@@ -1,0 +1,62 @@
+// query_cache: for each question that was asked of a world, the chunks that answer it.
+//
+// A list is kept: it looks only at chunks that were made since it was last read. Equal questions share
+// one. Lists are few and small, and live as long as their world.
+#pragma once
+
+#include <muster/base/raw_array.hpp>
+#include <muster/query/terms.hpp>
+#include <muster/storage/chunk_graph.hpp>
+#include <muster/type/fragment_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace muster::detail {
+
+struct match_list {
+    terms question;
+    std::vector<chunk_data*> chunks;  // that match, in the order of their making
+    std::uint64_t generation = 0;     // of the graph, when it was last read; 0: never
+    std::size_t seen = 0;             // chunks of the graph that were looked at
+};
+
+class MUSTER_API query_cache {
+public:
+    query_cache(const fragment_table& fragments, const chunk_graph& graph) noexcept;
+    query_cache(const query_cache&) = delete;
+    query_cache& operator=(const query_cache&) = delete;
+    ~query_cache();
+
+    /// The list for this question; equal ones get the same. `std::bad_alloc` changes nothing. O(1).
+    match_list& ensure(const terms& question);
+
+    /// The chunks that match now. O(chunks made since the last time).
+    const std::vector<chunk_data*>& read(match_list& list) {
+        if (list.generation != graph_.generation() || list.seen != graph_.all().size()) [[unlikely]]
+            refresh(list);
+        return list.chunks;
+    }
+
+    /// The fragment that a term means now, or `no_fragment`.
+    [[nodiscard]] const fragment_data& fragment_of(const term& one) const noexcept {
+        return one.is_typed ? fragments_.find(static_cast<type_index>(one.what))
+                            : fragments_.look(one.what);
+    }
+
+    [[nodiscard]] bool matches(const terms& question, const chunk_data& chunk) const noexcept;
+    /// Term by term, what is there and what is not.
+    [[nodiscard]] std::string explain(const terms& question, const chunk_data& chunk) const;
+
+private:
+    void refresh(match_list& list);
+
+    const fragment_table& fragments_;
+    const chunk_graph& graph_;
+    std::vector<match_list*> places_;  // owned; by hash; a power of two, at most half of them taken
+    std::size_t size_ = 0;
+};
+
+}  // namespace muster::detail

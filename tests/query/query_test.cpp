@@ -1,0 +1,317 @@
+// Queries: who matches, in which order, and what a loop may do.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "support/layouts.hpp"
+
+namespace muster::test {
+namespace {
+
+struct place {
+    int x = 0, y = 0;
+};
+struct speed {
+    int value = 0;
+};
+struct label {
+    std::string text;
+};
+struct frozen {};
+struct other_tag {};
+
+template <class Layout>
+class query : public testing::Test {
+protected:
+    using id_type = basic_id<Layout>;
+    basic_world<Layout> w;
+
+    template <class Query>
+    static std::vector<id_type> seen(const Query& q) {
+        std::vector<id_type> made;
+        for (const auto& one : q) made.push_back(std::get<0>(one));
+        return made;
+    }
+};
+using presets = testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+TYPED_TEST_SUITE(query, presets, layout_names);
+
+TYPED_TEST(query, sees_those_that_have_all_and_gives_their_components) {
+    const auto a = this->w.spawn(place{1, 2}, speed{3});
+    this->w.spawn(place{5, 5});
+    const auto b = this->w.spawn(speed{4}, label{"b"}, place{7, 8});
+    int sum = 0;
+    this->w.template query<place, const speed>().each([&](place& p, const speed& s) {
+        sum += p.x * s.value;
+        p.y = 0;
+    });
+    EXPECT_EQ(sum, 3 + 28);
+    EXPECT_EQ(this->w.template get<place>(a).y + this->w.template get<place>(b).y, 0);
+}
+
+TYPED_TEST(query, comes_by_chunk_and_row_in_the_order_of_their_making) {
+    const auto a = this->w.spawn(place{}, frozen{});
+    const auto b = this->w.spawn(place{});
+    const auto c = this->w.spawn(place{}, frozen{});
+    const auto d = this->w.spawn(place{}, speed{});
+    const std::vector wanted{a, c, b, d};
+    auto q = this->w.template query<const place>();
+    EXPECT_EQ(this->seen(q), wanted);
+    std::vector<basic_id<TypeParam>> by_each;
+    q.each([&](basic_id<TypeParam> e, const place&) { by_each.push_back(e); });
+    EXPECT_EQ(by_each, wanted);
+    EXPECT_EQ(q.first(), a);
+}
+
+TYPED_TEST(query, leaves_out_what_is_excluded_and_asks_for_one_of_a_group) {
+    const auto plain = this->w.spawn(place{});
+    const auto cold = this->w.spawn(place{}, frozen{});
+    const auto fast = this->w.spawn(place{}, speed{});
+    const auto both = this->w.spawn(place{}, speed{}, frozen{}, label{});
+    auto q = this->w.template query<place>();
+    using ids = std::vector<basic_id<TypeParam>>;
+    EXPECT_EQ(this->seen(q.template without<frozen>()), (ids{plain, fast}));
+    EXPECT_EQ(this->seen(q.template with<frozen>().template without<label>()), (ids{cold}));
+    EXPECT_EQ(this->seen(q.template any<frozen, speed>()), (ids{cold, fast, both}));
+    EXPECT_EQ(this->seen(q.template any<frozen>().template any<label, other_tag>()), (ids{both}));
+    EXPECT_EQ(this->seen(this->w.query().template without<place>()), (ids{}));
+    const auto lone = this->w.spawn(label{});
+    this->w.spawn();  // in no chunk
+    EXPECT_EQ(this->seen(this->w.query().template without<place>()), (ids{lone}));
+    EXPECT_EQ(this->w.query().count(), 5u);
+}
+
+TYPED_TEST(query, takes_ids_fragments_and_lists_of_them) {
+    const auto health = this->w.template fragment<int>("health");
+    const auto enemy = this->w.tag("enemy");
+    const auto a = this->w.spawn(with(health, 1), place{});
+    const auto b = this->w.spawn(with(health, 2), with(enemy));
+    using ids = std::vector<basic_id<TypeParam>>;
+    EXPECT_EQ(this->seen(this->w.query().with(health)), (ids{a, b}));
+    EXPECT_EQ(this->seen(this->w.query().with(health).without(enemy)), (ids{a}));
+    EXPECT_EQ(this->seen(this->w.query().with(this->w.template component<place>())), (ids{a}));
+    const ids list{health.id(), enemy};
+    EXPECT_EQ(this->seen(this->w.query().with(std::span(list))), (ids{b}));
+    EXPECT_EQ(this->seen(this->w.query().any(std::span(list))), (ids{a, b}));
+    EXPECT_EQ(this->seen(this->w.query().with(health).without(std::span(list).subspan(1))),
+              (ids{a}));
+    int sum = 0;
+    this->w.query().with(health).each_chunk([&](basic_chunk_view<TypeParam> v) {
+        for (const int one : v.components(health)) sum += one;
+    });
+    EXPECT_EQ(sum, 3);
+}
+
+TYPED_TEST(query, gives_a_pointer_to_what_may_be_missing) {
+    this->w.spawn(place{1, 0});
+    this->w.spawn(place{2, 0}, speed{5});
+    std::vector<int> found;
+    this->w.template query<const place, speed*>().each([&](const place& p, speed* s) {
+        found.push_back(s == nullptr ? -p.x : s->value);
+        if (s != nullptr) s->value = 6;
+    });
+    EXPECT_EQ(found, (std::vector<int>{-1, 5}));
+    EXPECT_EQ(
+        this->w.template find_if<speed>([](const speed& s) { return s.value == 6; }).is_null(),
+        false);
+}
+
+TYPED_TEST(query, hides_what_is_hidden_unless_it_is_named) {
+    const auto seen = this->w.spawn(place{});
+    const auto sleeps = this->w.spawn(place{}, disabled);
+    const auto model = this->w.spawn(place{}, prefab);
+    auto q = this->w.template query<place>();
+    using ids = std::vector<basic_id<TypeParam>>;
+    EXPECT_EQ(this->seen(q), (ids{seen}));
+    EXPECT_EQ(this->seen(q.with(disabled)), (ids{sleeps}));
+    EXPECT_EQ(this->seen(q.any(disabled, prefab)), (ids{sleeps, model}));
+    EXPECT_EQ(this->seen(this->w.template query<place, disabled_t*>()), (ids{seen, sleeps}));
+    this->w.remove(sleeps, disabled);
+    EXPECT_EQ(q.count(), 2u);
+    this->w.template define<place>().hidden();  // it is named
+    EXPECT_EQ(q.count(), 2u);
+    EXPECT_EQ(this->w.query().template without<label>().count(), 0u);
+    this->w.template define<place>().hidden(false);
+    EXPECT_EQ(this->w.query().template without<label>().count(), 2u);
+}
+
+TYPED_TEST(query, that_is_kept_sees_chunks_that_come_and_forgets_those_that_go) {
+    auto q = this->w.template query<place>();
+    EXPECT_TRUE(q.empty());
+    const auto a = this->w.spawn(place{});
+    EXPECT_EQ(q.count(), 1u);
+    const auto b = this->w.spawn(place{}, label{"x"});
+    EXPECT_EQ(q.count(), 2u);
+    this->w.destroy(a);
+    this->w.collect_garbage();
+    EXPECT_EQ(this->seen(q), std::vector{b});
+    this->w.destroy(this->w.template component<place>());
+    EXPECT_TRUE(q.empty());
+    const auto c = this->w.spawn(place{});  // the type has a new fragment, and the query means it
+    EXPECT_EQ(this->seen(q), std::vector{c});
+    this->w.reset();
+    EXPECT_TRUE(q.empty());
+    this->w.spawn(place{});
+    EXPECT_EQ(q.count(), 1u);
+}
+
+TYPED_TEST(query, of_a_fragment_that_is_dead_matches_nothing_and_excludes_nothing) {
+    const auto tag = this->w.tag();
+    const auto e = this->w.spawn(place{}, with(tag));
+    auto has = this->w.query().with(tag);
+    auto lacks = this->w.template query<place>().without(tag);
+    EXPECT_EQ(has.count(), 1u);
+    EXPECT_EQ(lacks.count(), 0u);
+    this->w.destroy(tag);
+    EXPECT_EQ(has.count(), 0u);
+    EXPECT_EQ(this->seen(lacks), std::vector{e});
+    EXPECT_EQ(this->w.query().with(basic_id<TypeParam>{}).count(), 0u);
+}
+
+TYPED_TEST(query, is_deduced_from_a_callback) {
+    const auto e = this->w.spawn(place{1, 1}, speed{2});
+    this->w.spawn(place{5, 5});
+    int calls = 0;
+    this->w.each([&](basic_id<TypeParam> who, place& p, const speed& s) {
+        EXPECT_EQ(who, e);
+        p.x += s.value;
+        ++calls;
+    });
+    this->w.each([&](const place&) { ++calls; });
+    this->w.each([&](place& p, const speed* s) mutable { calls += s == nullptr ? p.x : 0; });
+    EXPECT_EQ(calls, 1 + 2 + 5);
+    EXPECT_EQ(this->w.template get<place>(e).x, 3);
+}
+
+TYPED_TEST(query, refuses_changes_while_a_loop_runs_and_not_after) {
+    const auto e = this->w.spawn(place{});
+    auto q = this->w.template query<place>();
+    q.each([&](place&) {
+        EXPECT_EQ(code_of([&] { this->w.spawn(); }), errc::in_scope);
+        EXPECT_EQ(code_of([&] { this->w.destroy(e); }), errc::in_scope);
+        EXPECT_EQ(code_of([&] { this->w.set(e, speed{}); }), errc::in_scope);
+    });
+    for (const auto& one : q) {
+        (void)one;
+        EXPECT_EQ(code_of([&] { this->w.template remove<place>(e); }), errc::in_scope);
+        auto copy = q.begin();
+        EXPECT_EQ(std::get<0>(*copy), e);
+    }
+    q.each_chunk(
+        [&](const auto&) { EXPECT_EQ(code_of([&] { this->w.clear(e); }), errc::in_scope); });
+    EXPECT_THROW(q.each([](place&) { throw std::runtime_error("out"); }), std::runtime_error);
+    EXPECT_TRUE(this->w.destroy(e));
+}
+
+TYPED_TEST(query, gives_spans_of_whole_chunks) {
+    for (int i = 0; i < 100; ++i) this->w.spawn(place{i, 0}, speed{1});
+    int sum = 0;
+    std::size_t chunks = 0;
+    this->w.template query<place, const speed>().each_chunk([&](basic_chunk_view<TypeParam> v) {
+        ++chunks;
+        const std::span<place> p = v.template components<place>();
+        const std::span<const speed> s = v.template components<const speed>();
+        ASSERT_EQ(p.size(), v.entities().size());
+        for (std::size_t i = 0; i < v.size(); ++i) sum += p[i].x * s[i].value;
+        EXPECT_TRUE(v.template has<place>());
+        EXPECT_FALSE(v.template has<label>());
+    });
+    EXPECT_EQ(sum, 4950);
+    EXPECT_EQ(chunks, 1u);
+}
+
+TYPED_TEST(query, explains_term_by_term) {
+    this->w.name(this->w.template component<place>(), "place");
+    const auto e = this->w.spawn(place{}, frozen{});
+    this->w.name(e, "goblin");
+    auto q = this->w.template query<place>().template with<speed>().template without<frozen>();
+    const std::string why = q.explain(e);
+    EXPECT_FALSE(q.matches(e));
+    EXPECT_NE(why.find("speed, which is asked for; it has "), std::string::npos) << why;
+    EXPECT_TRUE(why.ends_with("frozen, which is excluded")) << why;
+    EXPECT_NE(why.find("\"goblin\" does not match: it has place; "), std::string::npos) << why;
+    EXPECT_NE(this->w.template query<place>().explain(e).find(" matches: it has place"),
+              std::string::npos);
+    EXPECT_NE(q.explain(this->w.spawn()).find("it has no components"), std::string::npos);
+    EXPECT_NE(q.explain({}).find("it is not alive"), std::string::npos);
+    this->w.set(e, prefab);
+    EXPECT_NE(this->w.template query<place>().explain(e).find("it is hidden by prefab"),
+              std::string::npos);
+}
+
+TYPED_TEST(query, has_a_limit_of_terms) {
+    auto q = this->w.query();
+    for (int i = 0; i < 16; ++i) q = q.with(this->w.tag());
+    EXPECT_EQ(code_of([&] { (void)q.with(this->w.tag()); }), errc::limit);
+    EXPECT_EQ(q.count(), 0u);
+}
+
+/// Random entities of five kinds of components against a loop over all of them.
+TYPED_TEST(query, agrees_with_asking_every_entity) {
+    std::mt19937 dice(7);
+    auto& world = this->w;
+    const auto a = world.template fragment<int>("a");
+    auto first = world.template query<place>().template without<frozen>();
+    auto second = world.query().with(a).template any<speed, label>();
+    auto third = world.template query<const speed, place*>().without(a);
+    std::vector<basic_id<TypeParam>> all;
+    for (int step = 0; step < 3000; ++step) {
+        const auto what = dice() % 10;
+        if (what < 4 || all.empty()) {
+            all.push_back(world.spawn());
+        } else {
+            const std::size_t at = dice() % all.size();
+            const auto e = all[at];
+            switch (dice() % 12) {
+            case 0: world.set(e, place{}); break;
+            case 1: world.set(e, speed{}); break;
+            case 2: world.set(e, label{}); break;
+            case 3: world.template add<frozen>(e); break;
+            case 4: world.set(e, a, 1); break;
+            case 5: world.template remove<place>(e); break;
+            case 6: world.template remove<frozen, speed>(e); break;
+            case 7: world.remove(e, a); break;
+            case 8:
+                world.destroy(e);
+                all.erase(all.begin() + static_cast<std::ptrdiff_t>(at));
+                break;
+            case 9: world.set(e, disabled); break;
+            case 10: world.remove(e, disabled); break;
+            case 11:
+                if (dice() % 50 == 0) world.collect_garbage();
+                break;
+            }
+        }
+        if (step % 20 != 0) continue;
+        const auto expect = [&](const auto& q, auto wanted) {
+            std::vector<basic_id<TypeParam>> expected;
+            for (const auto e : all)
+                if (!world.has(e, disabled) && wanted(e)) expected.push_back(e);
+            std::vector<basic_id<TypeParam>> found = this->seen(q);
+            std::ranges::sort(expected);
+            std::ranges::sort(found);
+            ASSERT_EQ(found, expected);
+            ASSERT_EQ(q.count(), found.size());
+            for (const auto e : all)
+                ASSERT_EQ(q.matches(e), std::ranges::binary_search(expected, e));
+        };
+        expect(first, [&](auto e) {
+            return world.template has<place>(e) && !world.template has<frozen>(e);
+        });
+        expect(second,
+               [&](auto e) { return world.has(e, a) && world.template has_any<speed, label>(e); });
+        expect(third, [&](auto e) { return world.template has<speed>(e) && !world.has(e, a); });
+    }
+}
+
+}  // namespace
+}  // namespace muster::test
