@@ -155,8 +155,7 @@ public:
     template <class T>
     [[nodiscard]] std::span<T> components() const {
         using type = std::remove_const_t<T>;
-        return detail::span_of<type>(store_.template find_fragment<type>(), chunk_, first_,
-                                     count_);
+        return detail::span_of<type>(store_.template find_fragment<type>(), chunk_, first_, count_);
     }
     template <class T>
     [[nodiscard]] bool has() const noexcept {
