@@ -9,7 +9,6 @@
 #include <muster/store/store.hpp>
 
 #include <cstddef>
-#include <iterator>
 #include <span>
 #include <string>
 #include <tuple>
@@ -157,7 +156,8 @@ public:
     class iterator;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
     [[nodiscard]] iterator begin() const { return iterator(*this, chunks()); }
-    [[nodiscard]] std::default_sentinel_t end() const noexcept { return {}; }
+    struct sentinel {};
+    [[nodiscard]] sentinel end() const noexcept { return {}; }
 
     // ---- answers -------------------------------------------------------------------------------
 
@@ -291,9 +291,7 @@ public:
         return *this;
     }
     void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& one, std::default_sentinel_t) noexcept {
-        return one.at_ == one.end_;
-    }
+    friend bool operator==(const iterator& one, sentinel) noexcept { return one.at_ == one.end_; }
 
 private:
     friend class basic_query;

@@ -79,7 +79,9 @@ void query_cache::refresh(match_list& list) {
 
 std::string query_cache::explain(const terms& question, const chunk_data& chunk) const {
     std::string made;
-    const auto say = [&](auto... parts) { made += text(made.empty() ? "" : "; ", parts...); };
+    const auto say = [&](const auto&... parts) {
+        made += text(made.empty() ? "" : "; ", parts...);
+    };
     const auto name = [&](const term& one) {
         const fragment_data& found = fragment_of(one);
         return &found == &no_fragment ? std::string("a fragment that nothing has")

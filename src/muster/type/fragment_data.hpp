@@ -98,6 +98,7 @@ MUSTER_API extern const fragment_data no_fragment;
 inline const fragment_data* choose(bool wanted, const fragment_data* one,
                                    const fragment_data* other) noexcept {
     const auto mask = std::uintptr_t{0} - std::uintptr_t{wanted};
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): it is one of the two
     return reinterpret_cast<const fragment_data*>(
         (reinterpret_cast<std::uintptr_t>(one) & mask) |
         (reinterpret_cast<std::uintptr_t>(other) & ~mask));
