@@ -50,11 +50,12 @@ struct query_column {
         values = base == nullptr ? nullptr : value_at<type>(base, 0);
     }
     [[nodiscard]] typename argument::value at(std::size_t row) const noexcept {
-        type* const value = is_tag<type> ? values : values + row;
-        if constexpr (argument::is_optional)
-            return values == nullptr ? nullptr : value;
-        else
-            return *value;
+        if constexpr (argument::is_optional) {
+            if (values == nullptr) return nullptr;
+            return is_tag<type> ? values : values + row;
+        } else {
+            return *(is_tag<type> ? values : values + row);
+        }
     }
 };
 
