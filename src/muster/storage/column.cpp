@@ -20,7 +20,7 @@ std::byte* align(void* block, std::size_t alignment) {
 bool may_stay(const void* block, std::size_t used, std::size_t bytes) {
     if (block == nullptr) return false;
     const bool is_mapped = reinterpret_cast<std::uintptr_t>(block) % 4096 <= malloc_alignment;
-    return bytes < used + used / 2 || (bytes >= 128 * 1024 && is_mapped);
+    return bytes < used + used / 2 || (bytes >= std::size_t{128} * 1024 && is_mapped);
 }
 
 /// Arguments that were in the `bytes` bytes from `before` on are found at `now`.
