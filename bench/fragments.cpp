@@ -79,11 +79,11 @@ void set_by_type(benchmark::State& state) {
 }
 
 const int registered = [] {
-    add("get_random, by fragment", "by type", get_by_type);
+    add("get_random, by fragment", "floor", get_by_type);
     add("get_random, by fragment", "muster", get_by_fragment);
-    add("spawn2, by fragment", "by type", spawn_by_type);
+    add("spawn2, by fragment", "floor", spawn_by_type);
     add("spawn2, by fragment", "muster", spawn_by_fragment);
-    add("add_remove, by fragment", "by type", set_by_type);
+    add("add_remove, by fragment", "floor", set_by_type);
     add("add_remove, by fragment", "muster", set_by_fragment);
     return 0;
 }();
