@@ -366,6 +366,17 @@ TYPED_TEST(defined_fragments, cannot_be_changed_while_the_world_copies_their_val
     EXPECT_EQ(refused, std::vector<errc>(4, errc::in_scope));
 }
 
+TYPED_TEST(defined_fragments, by_type_have_that_type_from_then_on) {
+    basic_world<TypeParam> w;
+    const auto [plain, e] = w.template ids<2>();
+    w.define(basic_fragment<std::string, TypeParam>(plain)).duplicate([](const std::string& one) {
+        return one + "!";
+    });
+    EXPECT_EQ(code_of([&] { w.set(e, plain, 1); }), errc::type_mismatch);
+    w.set(e, plain, std::string("a"));
+    EXPECT_EQ(w.template get<std::string>(w.clone(e), plain), "a!");
+}
+
 TYPED_TEST(defined_fragments, keep_their_type_open_when_a_call_fails) {
     basic_world<TypeParam> w;
     const auto [f, dead, e] = w.template ids<3>();

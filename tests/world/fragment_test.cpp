@@ -286,6 +286,22 @@ TYPED_TEST(fragments, are_cleared_and_counted_over_all_chunks) {
     EXPECT_EQ(w.clear_fragment(prefab), 0u);
 }
 
+TYPED_TEST(fragments, whose_copy_throws_leave_all_old_values_of_a_chunk_that_has_both) {
+    basic_world<TypeParam> w;
+    const auto from = w.template fragment<fragile>("from");
+    const auto to = w.template fragment<fragile>("to");
+    const auto all = w.spawn_many(5, with(from, fragile(1)), with(to, fragile(2)));
+    const int living = fragile::count.living;
+    copies.start(3);
+    EXPECT_THROW(w.copy_fragment(from, to), broken);
+    copies.stop();
+    EXPECT_EQ(fragile::count.living, living);
+    for (const auto e : all) EXPECT_EQ(w.get(e, to).value, 2);
+    EXPECT_EQ(w.copy_fragment(from, to), 5u);
+    for (const auto e : all) EXPECT_EQ(w.get(e, to).value, 1);
+    EXPECT_EQ(fragile::count.living, living);
+}
+
 TYPED_TEST(fragments, are_copied_to_others) {
     basic_world<TypeParam> w;
     const auto from = w.template fragment<std::string>("from");

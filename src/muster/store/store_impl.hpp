@@ -520,21 +520,29 @@ fragment_data& store<Layout>::adopt_like(const fragment_data& source, id_type f,
     return made;
 }
 
-/// All rows of a chunk that has both.
+/// All rows of a chunk that has both; all or none.
 template <class Layout>
 void store<Layout>::assign_all(const chunk_data& chunk, const fragment_data& source,
                                const fragment_data& target) {
     const type_info& type = *source.type;
     if (type.size == 0) return;
+    struct rollback {
+        column copies;
+        std::size_t count = 0;
+        ~rollback() {
+            copies.destroy(copies.data, count);
+            copies.free();
+        }
+    };
+    rollback guard{column(type, nullptr)};
+    if (!guard.copies.resize(0, chunk.size, {})) raise_out_of_memory();
     const busy_scope nobody_else(*this);
-    boxed_value value(type);
-    for (std::size_t row = 0; row < chunk.size; ++row) {
-        source.copy_value(value.room, source.base(chunk.index) + row * type.size, 1);
-        value.filled = true;
-        std::byte* const to = target.base(chunk.index) + row * type.size;
-        if (type.destroy != nullptr) type.destroy(to, 1);
-        take_boxed(to, value);
-    }
+    for (; guard.count < chunk.size; ++guard.count)
+        source.copy_value(guard.copies.at(guard.count),
+                          source.base(chunk.index) + guard.count * type.size, 1);
+    guard.copies.destroy(target.base(chunk.index), chunk.size);
+    guard.copies.relocate(target.base(chunk.index), guard.copies.data, chunk.size);
+    guard.count = 0;
 }
 
 /// All rows move to the chunk that has the target, too; all or none.

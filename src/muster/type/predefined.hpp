@@ -12,7 +12,7 @@ namespace muster {
 struct prefab_t {};
 inline constexpr prefab_t prefab{};
 
-/// Marks an entity that queries should not see for now.
+/// Marks an entity that rests: queries do not see it.
 struct disabled_t {};
 inline constexpr disabled_t disabled{};
 

@@ -116,8 +116,8 @@ private:
     basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
         if constexpr (std::is_void_v<T>)
             (void)fragment();
-        else
-            (void)store_->template ensure_fragment<T>(id_, nullptr);
+        else  // what is said of T must not meet values of another type
+            store_->template ensure_fragment<T>(id_, nullptr).is_open = false;
     }
     [[nodiscard]] detail::fragment_data& fragment() const { return store_->open_fragment(id_); }
     template <class F>
