@@ -41,5 +41,9 @@ class basic_definition;
 struct component_type;
 template <class Layout, class... Ts>
 class basic_query;
+template <class Layout = layouts::bound>
+class basic_connection;
+template <class Layout = layouts::bound>
+class basic_deferred;
 
 }  // namespace muster

@@ -370,9 +370,11 @@ private:
                     there = made_as<T>(value);
                     plan_type refused;
                     refused.troubles = {errc::in_scope};
-                    compare("spawn in patch", refused, [&] { (void)world_.spawn(); });
-                    compare("add in patch", refused, [&] { world_.add(e, types_[0]); });
-                    compare("destroy in patch", refused, [&] { world_.destroy(f); });
+                    compare("reset in patch", refused, [&] { world_.reset(); });
+                    world_.defer();
+                    world_.destroy(e);
+                    world_.destroy(f);
+                    world_.cancel();
                 });
             });
         });

@@ -235,7 +235,10 @@ private:
                             count,
                             [&](basic_rows<Layout> rows) {
                                 got.assign(rows.entities().begin(), rows.entities().end());
-                                compare("spawn in fill", [&] { world_.spawn(); }, errc::in_scope);
+                                compare("reset in fill", [&] { world_.reset(); }, errc::in_scope);
+                                world_.defer();
+                                for (const id_type one : got) world_.destroy(one);
+                                world_.cancel();
                             },
                             made_of<kind<Kinds>>(value)...);
                     },

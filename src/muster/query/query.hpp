@@ -9,6 +9,7 @@
 #include <muster/store/store.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <span>
 #include <string>
 #include <tuple>
@@ -67,8 +68,10 @@ struct query_column {
 ///
 /// Entities come by chunk, in the order the chunks were made, then by row; chunks with a hidden fragment
 /// are left out unless it is named. Entities without components are in no chunk: no query sees them.
-/// While a loop runs, changes of the world are `errc::in_scope`; writing components is what loops are for.
-/// Any call must run alone, as a change of the world.
+///
+/// A loop opens a scope: changes of the world in it are recorded and applied at its end, so that every
+/// entity that matched at its beginning is seen exactly once. If an exception leaves the loop, they are
+/// dropped. Any call must run alone, as a change of the world.
 template <class Layout, class... Ts>
 class basic_query {
     using store_type = detail::store<Layout>;
@@ -142,16 +145,18 @@ public:
     /// Calls `look(components...)` or `look(entity, components...)` for each. O(matching entities).
     template <class Look>
     void each(Look&& look) const {
-        const typename store_type::busy_scope nobody_else(*store_);
+        typename store_type::scope changes(*store_);
         for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
+        changes.commit();
     }
 
     /// Calls `look(chunk_view)` for each chunk that has entities.
     template <class Look>
     void each_chunk(Look&& look) const {
-        const typename store_type::busy_scope nobody_else(*store_);
+        typename store_type::scope changes(*store_);
         for (const detail::chunk_data* chunk : chunks())
             if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
+        changes.commit();
     }
 
     class iterator;
@@ -238,7 +243,7 @@ private:
         return made;
     }
 
-    [[nodiscard]] const std::vector<detail::chunk_data*>& chunks() const {
+    [[nodiscard]] detail::list_reader chunks() const {
         if (list_ == nullptr) list_ = &cache_->ensure(terms_);
         return cache_->read(*list_);
     }
@@ -294,13 +299,21 @@ public:
     void operator++(int) { ++*this; }
     friend bool operator==(const iterator& one, sentinel) noexcept { return one.at_ == one.end_; }
 
+    iterator(iterator&&) noexcept = default;
+    /// Applies what was changed in the loop, or drops it when an exception leaves the loop. May throw as
+    /// `commit` does.
+    ~iterator() noexcept(false) {
+        if (changes_.is_open() && std::uncaught_exceptions() == exceptions_) changes_.commit();
+    }
+
 private:
     friend class basic_query;
-    iterator(const basic_query& query, const std::vector<detail::chunk_data*>& chunks)
+    iterator(const basic_query& query, detail::list_reader&& chunks)
         : query_(&query),
-          nobody_else_(*query.store_),
-          at_(chunks.data()),
-          end_(chunks.data() + chunks.size()),
+          chunks_(std::move(chunks)),
+          changes_(*query.store_),
+          at_(chunks_.begin()),
+          end_(chunks_.end()),
           columns_(detail::query_column<Ts>(detail::no_fragment, {})...) {
         find_rows();
     }
@@ -311,7 +324,9 @@ private:
     }
 
     const basic_query* query_;
-    typename store_type::busy_scope nobody_else_;
+    detail::list_reader chunks_;
+    typename store_type::scope changes_;
+    int exceptions_ = std::uncaught_exceptions();
     detail::chunk_data* const* at_;
     detail::chunk_data* const* end_;
     std::size_t row_ = 0;

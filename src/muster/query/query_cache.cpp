@@ -1,4 +1,5 @@
 #include <muster/base/error.hpp>
+#include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/query/query_cache.hpp>
 
@@ -65,6 +66,12 @@ bool query_cache::matches(const terms& question, const chunk_data& chunk) const 
 }
 
 void query_cache::refresh(match_list& list) {
+    if (list.readers != 0) {  // a loop goes over it: it keeps its own
+        std::vector<chunk_data*> copy(list.chunks);
+        reserve_more(list.before, 1);
+        list.before.push_back(std::move(list.chunks));
+        list.chunks = std::move(copy);
+    }
     if (list.generation != graph_.generation()) {
         list.chunks.clear();
         list.seen = 0;

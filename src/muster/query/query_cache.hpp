@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace muster::detail {
@@ -21,6 +22,31 @@ struct match_list {
     std::vector<chunk_data*> chunks;  // that match, in the order of their making
     std::uint64_t generation = 0;     // of the graph, when it was last read; 0: never
     std::size_t seen = 0;             // chunks of the graph that were looked at
+    std::uint32_t readers = 0;        // loops that go over `chunks`, or what they were before
+    std::vector<std::vector<chunk_data*>> before;
+};
+
+/// Who loops over a list. What the list had when the loop began stays there for it.
+class list_reader {
+public:
+    explicit list_reader(match_list& list) noexcept
+        : list_(&list), begin_(list.chunks.data()), end_(begin_ + list.chunks.size()) {
+        ++list.readers;
+    }
+    list_reader(list_reader&& other) noexcept
+        : list_(std::exchange(other.list_, nullptr)), begin_(other.begin_), end_(other.end_) {}
+    list_reader& operator=(const list_reader&) = delete;
+    ~list_reader() {
+        if (list_ != nullptr && --list_->readers == 0 && !list_->before.empty()) [[unlikely]]
+            list_->before.clear();
+    }
+    [[nodiscard]] chunk_data* const* begin() const noexcept { return begin_; }
+    [[nodiscard]] chunk_data* const* end() const noexcept { return end_; }
+
+private:
+    match_list* list_;
+    chunk_data* const* begin_;
+    chunk_data* const* end_;
 };
 
 class MUSTER_API query_cache {
@@ -34,10 +60,10 @@ public:
     match_list& ensure(const terms& question);
 
     /// The chunks that match now. O(chunks made since the last time).
-    const std::vector<chunk_data*>& read(match_list& list) {
+    list_reader read(match_list& list) {
         if (list.generation != graph_.generation() || list.seen != graph_.all().size()) [[unlikely]]
             refresh(list);
-        return list.chunks;
+        return list_reader(list);
     }
 
     /// The fragment that a term means now, or `no_fragment`.

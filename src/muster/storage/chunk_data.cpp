@@ -13,6 +13,15 @@ chunk_data::~chunk_data() {
     ids.free();
 }
 
+std::byte* chunk_data::find_base(const fragment_data& fragment) const noexcept {
+    if (to_int(index) != 0) return fragment.base(index);
+    for (const fragment_data* one : fragments) {
+        if (one != &fragment) continue;
+        return one->type->size == 0 ? no_values : columns[find_column(*one)].data;
+    }
+    return nullptr;
+}
+
 std::size_t chunk_data::find_column(const fragment_data& fragment) const noexcept {
     std::size_t at = 0;
     while (at < columns.size() && columns[at].fragment != &fragment) ++at;

@@ -28,13 +28,15 @@ struct MUSTER_API chunk_data {
     std::size_t capacity = 0;
     std::vector<column> columns;
     chunk_index index{};
-    bool runs_code = false;    // moving or destroying its values runs code of the user's
-    bool is_complete = true;   // it has all that its fragments need
-    bool has_unique = false;   // a fragment of it is not cloned
-    bool is_hidden = false;    // a fragment of it is hidden
-    std::uint64_t serial = 0;  // by the order of making; never given twice
-    std::size_t hash = 0;      // of `fragments`
-    edge_table edges;          // to other chunks
+    bool runs_code = false;     // moving or destroying its values runs code of the user's
+    bool is_complete = true;    // it has all that its fragments need
+    bool has_unique = false;    // a fragment of it is not cloned
+    bool is_hidden = false;     // a fragment of it is hidden
+    bool tells_coming = false;  // a hook is to be called for who gets all its fragments
+    bool tells_going = false;   // a hook is to be called for who loses them
+    std::uint64_t serial = 0;   // by the order of making; never given twice
+    std::size_t hash = 0;       // of `fragments`
+    edge_table edges;           // to other chunks
     std::vector<fragment_data*> fragments;  // by number
     std::vector<std::byte> fragment_ids;    // their ids, as the layout has them
 
@@ -47,6 +49,9 @@ struct MUSTER_API chunk_data {
         return fragment.base(index) != nullptr;
     }
 
+    /// Where its values of this fragment are; null if it does not have it. Also for a chunk that is in
+    /// no graph, whose number is 0.
+    [[nodiscard]] std::byte* find_base(const fragment_data& fragment) const noexcept;
     /// Which of the columns has the fragment's values; of a tag none has.
     [[nodiscard]] std::size_t find_column(const fragment_data& fragment) const noexcept;
 

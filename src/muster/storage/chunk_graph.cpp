@@ -50,6 +50,11 @@ void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> adde
         }
 }
 
+bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
+    return std::ranges::any_of(set,
+                               [=](const fragment_data* one) { return one->hooks.has(kinds); });
+}
+
 void note_meaning_of(chunk_data& one) {
     const auto has = [&](const fragment_data* needed) { return one.has(*needed); };
     one.is_complete = std::ranges::all_of(one.fragments, [&](const fragment_data* fragment) {
@@ -57,6 +62,8 @@ void note_meaning_of(chunk_data& one) {
     });
     one.has_unique = std::ranges::any_of(one.fragments, &fragment_data::is_unique);
     one.is_hidden = std::ranges::any_of(one.fragments, &fragment_data::is_hidden);
+    one.tells_coming = has_hooks(one.fragments, insert_hooks);
+    one.tells_going = has_hooks(one.fragments, remove_hooks);
 }
 
 }  // namespace
@@ -169,6 +176,9 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
 
     auto made = std::make_unique<edge>();
     made->has_needed = set.size() != given;
+    std::vector<fragment_data*> changed;
+    std::ranges::set_symmetric_difference(from.fragments, set, std::back_inserter(changed), lower);
+    made->is_told = has_hooks(changed, removes ? remove_hooks : insert_hooks);
     made->key = edge::key_of(other.index, removes);
     made->target = &target;
     made->columns.reserve(from.columns.size());

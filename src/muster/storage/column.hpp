@@ -67,6 +67,18 @@ struct MUSTER_API column {
             take_any(row, last, to, to_row);
     }
 
+    /// The value at `from` comes to `row`. Only for values that are moved as bytes.
+    void put_bytes(std::size_t row, const void* from) const noexcept {
+        if (size == 8)
+            std::memcpy(data + row * 8, from, 8);
+        else if (size == 4)
+            std::memcpy(data + row * 4, from, 4);
+        else if (size == 16)
+            std::memcpy(data + row * 16, from, 16);
+        else
+            std::memcpy(at(row), from, size);
+    }
+
     /// `to` takes over `count` values from `from`, which end.
     void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept {
         if (relocate_many == nullptr)

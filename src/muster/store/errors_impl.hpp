@@ -56,15 +56,19 @@ void store<Layout>::raise_not_alive(at_type who, const char* call) const {
 }
 
 template <class Layout>
-void store<Layout>::raise_missing(at_type who, const char* call, std::string_view type) const {
+void store<Layout>::raise_missing(at_type who, const char* call, std::string_view type,
+                                  const fragment_data& fragment) const {
     const record_type* const found = find(who.id);
     if (found == nullptr) raise_not_alive(who, call);
     std::string has;
     for (const fragment_data* one : graph_.at(found->chunk()).fragments)
         has += text(has.empty() ? "" : ", ", one->name);
-    raise(errc::missing_component, text(describe(who.id), " has no ", type, ": it has ",
-                                        has.empty() ? std::string("no components") : has, " (",
-                                        call, " at ", place_text(who.where), ")"));
+    const bool is_recorded = find_waiting(who.id, fragment) != nullptr;
+    raise(errc::missing_component,
+          text(describe(who.id), " has no ", type, ": it has ",
+               has.empty() ? std::string("no components") : has,
+               is_recorded ? "; one is recorded, and arrives when the scope is closed" : "", " (",
+               call, " at ", place_text(who.where), ")"));
 }
 
 template <class Layout>
@@ -111,10 +115,10 @@ void store<Layout>::raise_missing(at_type who, const char* call, id_type f, type
     const fragment_data& fragment = find_fragment(f);
     if (&fragment != &no_fragment && !fragment.is_open) {
         if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &who.where);
-        raise_missing(who, call, fragment.name);
+        raise_missing(who, call, fragment.name, fragment);
     }
     if (!alive(f)) raise_no_fragment(f, call, &who.where);
-    raise_missing(who, call, text("fragment ", to_string(f)));
+    raise_missing(who, call, text("fragment ", to_string(f)), fragment);
 }
 
 template <class Layout>
@@ -127,10 +131,25 @@ void store<Layout>::raise_no_single(std::string_view type,
 
 template <class Layout>
 void store<Layout>::raise_busy(const char* call) const {
+    if (busy_ >= one_change)
+        raise(errc::in_scope,
+              text(call,
+                   " is not possible here: the world is in the middle of another change (in a "
+                   "component's copy constructor or destructor)"));
     raise(errc::in_scope,
           text(call,
-               " is not possible here: the world is in the middle of another change (in a "
-               "callback, or in a component's copy constructor or destructor)"));
+               " is not possible in a scope (in a loop, a callback or a hook, or after defer()): "
+               "do it when the scope is closed"));
+}
+
+template <class Layout>
+void store<Layout>::raise_unbalanced(const char* call) const {
+    raise(errc::unbalanced_scope,
+          innermost_ == nullptr
+              ? text(call, "() without defer(): no scope is open")
+              : text(call,
+                     "() without defer(): the innermost scope is that of a loop, a callback or "
+                     "a hook, or of a `deferred`, which closes it by itself"));
 }
 
 }  // namespace muster::detail

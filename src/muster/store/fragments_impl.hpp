@@ -45,7 +45,7 @@ struct new_fragment {
 
 template <class Layout>
 fragment_data& store<Layout>::add_fragment(type_index type, const type_info& info) {
-    refuse_if_busy("the first use of a component type");
+    refuse_in_change("the first use of a component type");
     const id_type which = find_own_id();
     tell(which.key());
     new_fragment guard{fragments_, &fragments_.add(type, info, which.value())};
@@ -75,7 +75,7 @@ void store<Layout>::show_name(fragment_data& fragment) {
 /// A living id becomes a fragment.
 template <class Layout>
 fragment_data& store<Layout>::add_by_id(id_type f, type_index value, const type_info& type) {
-    refuse_if_busy("the first use of a fragment");
+    refuse_in_change("the first use of a fragment");
     tell(f.key());
     new_fragment guard{fragments_, &fragments_.add(no_type, type, f.value())};
     guard.made->value_type = value;
@@ -96,7 +96,7 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
     if (!found->is_open)
         raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
     if (found->value_type == value && found->type->size == type.size) return *found;
-    refuse_if_busy("the first use of a fragment");
+    refuse_in_scope("giving a fragment another type");
     // Calls that failed may have left chunks for values of another type. They are empty.
     forget_chunks();
     graph_.collect_garbage(found);
@@ -110,7 +110,7 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
 
 template <class Layout>
 fragment_data& store<Layout>::open_fragment(id_type f) {
-    refuse_if_busy("define");
+    refuse_in_change("define");
     fragment_data* const found = fragments_.find(f.value());
     return found != nullptr ? *found : adopt(f, no_type, type_info_of<no_value>, nullptr);
 }
@@ -151,10 +151,8 @@ auto store<Layout>::make_fragment(type_index value, const type_info& type, std::
         id_type made;
         bool done = false;
         ~rollback() {
-            if (done) return;
-            if (const fragment_data* const fragment = owner.fragments_.find(made.value()))
-                owner.fragments_.remove(*fragment);
-            owner.die(made, *owner.find_record(made.key()));
+            // One of the hooks may have destroyed it.
+            if (!done && owner.alive(made)) owner.unmake(made);
         }
     };
     rollback guard{*this, spawn<>()};
@@ -166,7 +164,7 @@ auto store<Layout>::make_fragment(type_index value, const type_info& type, std::
 
 template <class Layout>
 auto store<Layout>::make_fragment(const type_info& own, std::string_view name) -> id_type {
-    refuse_if_busy("fragment");
+    refuse_in_change("fragment");
     auto* const kept = new type_info(own);
     struct rollback {
         const type_info* kept;
@@ -233,7 +231,7 @@ chunk_data& store<Layout>::add_list(std::size_t list, std::span<fragment_data* c
     while (lists_ <= list) by_list_[lists_++] = {};
     list_entry& entry = by_list_[list];
     entry.chunk = &found;
-    entry.spawned = found.is_complete ? &found : nullptr;
+    entry.spawned = found.is_complete && !found.tells_coming ? &found : nullptr;
     for (std::size_t i = 0; i < smaller(set.size(), std::size(entry.columns)); ++i)
         entry.columns[i] = static_cast<std::uint8_t>(found.find_column(*set[i]));
     return found;

@@ -7,9 +7,12 @@
 //   - A change has two halves. In the first, all that can fail happens: values are copied, chunks and
 //     edges made, columns and records grown. In the second nothing can fail. An exception finds the
 //     world as it was.
-//   - While code of the user runs inside a change (copies, moves, destructors, callbacks), `busy_`
-//     refuses every other change. Destructors run before anything moves: who reads the world in one
-//     finds it whole.
+//   - While code of a component's author runs inside a change (copies, moves, destructors), `busy_`
+//     refuses every other change. Who reads the world in a destructor finds it whole.
+//   - A change has two ways. The plain one is taken when no scope is open and nobody has to be told: it
+//     is what happens most, and it is short. All others are written into the journal and carried out
+//     when the outermost scope closes; a change that hooks are told of opens a scope of its own. So
+//     scopes, hooks and several changes that become one move are all in one place: `carry_out`.
 //
 // Members that are not templates are defined in store_impl.hpp and compiled once per layout. What is
 // inline here calls nothing of the pool that is not a few instructions: all users compile it.
@@ -17,6 +20,8 @@
 
 #include <muster/base/bit_array.hpp>
 #include <muster/base/error.hpp>
+#include <muster/command/journal.hpp>
+#include <muster/command/plan.hpp>
 #include <muster/id/slot_pool.hpp>
 #include <muster/id/world_number.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -130,7 +135,7 @@ public:
         if constexpr (checked) {
             if (T* const found = find_value<T>(who.id)) [[likely]]
                 return *found;
-            raise_missing(who, "get", type_name<T>());
+            raise_missing(who, "get", type_name<T>(), find_fragment<T>());
         } else {
             const record_type& found = *find_record(who.id.key());
             return *value_at<T>(find_fragment<T>().bases[to_int(found.chunk())], found.row());
@@ -222,6 +227,15 @@ public:
     /// The fragment with this id, which has a type.
     fragment_data& get_fragment(id_type f, const char* call,
                                 const std::source_location* where) const;
+    /// The same; its values must be of type T.
+    template <class T>
+    fragment_data& get_fragment(id_type f, const char* call,
+                                const std::source_location* where) const {
+        fragment_data& found = get_fragment(f, call, where);
+        if (found.value_type != find_type_index<T>())
+            raise_mismatch(found, type_name<T>(), call, where);
+        return found;
+    }
     /// The fragment with this id; if it was not used as one, its type is still open.
     fragment_data& open_fragment(id_type f);
     /// The fragment with this id; if it has no type yet, it becomes a tag.
@@ -334,7 +348,7 @@ public:
         fragment_data* const set[] = {&values.ensure(*this, nullptr)...};
         chunk_data* const into = find_recent(set);
         if (into == nullptr || into->size == into->capacity || busy_ != 0 || !into->is_complete ||
-            !pool_.is_ready()) [[unlikely]]
+            into->tells_coming || !pool_.is_ready()) [[unlikely]]
             return spawn_row<Args...>(values...);
         const std::size_t row = into->size;
         {
@@ -351,9 +365,11 @@ public:
     template <class... Args>
     id_type spawn_at(id_type wanted, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
-        refuse_if_busy("spawn");
+        if (waits("spawn")) return record_spawn(&wanted, values...);
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
-        chunk_data& into = open_row(given, watched(from, sizeof...(Args)));
+        chunk_data& into = cloned_chunk(graph_.nowhere(), given);
+        if (tells_coming(into)) return record_spawn(&wanted, values...);
+        open_row(into, watched(from, sizeof...(Args)));
         new_row row(*this, into, given, given);
         claim(wanted);
         construct(into, from, values...);
@@ -366,9 +382,17 @@ public:
     template <class... Args>
     id_type clone(at_type prototype, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
-        refuse_if_busy("clone");
+        const bool must_wait = waits("clone");
         (void)require(prototype, "clone");
         const chunk_data& given = ensure_chunk_of(&prototype.where, values...);
+        if (must_wait || tells_clone(prototype, given)) {
+            scope whole(*this);
+            const id_type made = record_birth(nullptr);
+            record_copies(made, prototype, given);
+            (record_value(at_type(made, prototype.where), change_kind::put, values), ...);
+            whole.commit();
+            return made;
+        }
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
         construct(into, from, values...);
         (values.settle(), ...);
@@ -394,10 +418,26 @@ public:
     void spawn_many(std::span<id_type> out, chunk_data& into, row_values given);
     void clone_many(std::span<id_type> out, at_type prototype, chunk_data& given_chunk,
                     row_values given);
-    /// `count` new rows, the last of the chunk that is returned; their ids are there.
-    chunk_data& spawn_rows(std::size_t count, chunk_data& given_chunk, row_values given);
-    /// Destroys the entities of the rows from `first` on.
-    void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
+    /// `fill(chunk, first)` gives the new rows, from `first` on, their own values.
+    template <class Fill>
+    void spawn_rows(std::size_t count, chunk_data& given_chunk, row_values given, Fill&& fill) {
+        if (waits("spawn")) {
+            chunk_data staged;  // in no graph
+            scope whole(*this);
+            stage_rows(staged, count, given_chunk, given);
+            fill(staged, std::size_t{0});
+            record_rows(staged);
+            whole.commit();
+            return;
+        }
+        chunk_data& into = enter_rows(count, given_chunk, given);
+        new_entities made(*this, into, into.size - count);
+        scope whole(*this);
+        fill(into, made.first);
+        tell_coming(into, made.first);
+        made.keep();
+        whole.commit();
+    }
 
     // ---- values come and go --------------------------------------------------------------------
 
@@ -408,7 +448,8 @@ public:
     template <present Present, class... Args>
     bool put(at_type who, const char* call, incoming<Args>... values) {
         const void* from[] = {values.where()...};
-        refuse_if_busy(call);
+        if (waits(call)) [[unlikely]]
+            return record_put<Present>(who, call, values...);
         if constexpr (!all_typed<Args...>) {
             (void)require(who, call);
             (values.ensure(*this, &who.where), ...);
@@ -417,6 +458,8 @@ public:
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
             if (std::byte* const base = (values.find(*this), ...).base(found.chunk())) {
                 if constexpr (Present == present::assign) {
+                    if ((values.find(*this), ...).hooks.has(assign_hooks)) [[unlikely]]
+                        return record_put<Present>(who, call, values...);
                     const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
                     (assign_value(values, base, found.row(), from[0]), ...);
                 }
@@ -431,6 +474,8 @@ public:
         }
         chunk_data& here = graph_.at(now->chunk());
         const edge& way = graph_.with(here, *more);
+        if (way.is_told || tells_assigned<Present>(values...)) [[unlikely]]
+            return record_put<Present>(who, call, values...);
         chunk_data& target = *way.target;
         if (&target != &here) target.make_room(1, row_limit, from);
         new_row row(*this, way.has_needed ? target : here, here, *more);
@@ -455,8 +500,12 @@ public:
 
     template <class... Ts>
     bool remove(at_type who) {
-        refuse_if_busy("remove");
+        const bool must_wait = waits("remove");
         record_type* const found = find_own(who, "remove");
+        if (must_wait) [[unlikely]] {
+            const fragment_data* const set[] = {&find_fragment<Ts>()...};
+            return found != nullptr && record_remove(who, set);
+        }
         if (found == nullptr) return false;
         const chunk_index here = found->chunk();
         if ((... && (find_fragment<Ts>().base(here) == nullptr))) return false;
@@ -473,6 +522,41 @@ public:
     bool clear(at_type who);
     /// Takes it from all; how many had it.
     std::size_t clear_fragment(const fragment_data& fragment);
+    [[nodiscard]] std::size_t count(const fragment_data& fragment) const noexcept;
+
+    /// Calls `change(T&)` on the value that `who` has, and tells the hooks. In a scope, on the value
+    /// that waits or on a copy that will.
+    template <class T, class Change>
+    T& patch(at_type who, const fragment_data& fragment, Change&& change) {
+        if (waits("patch")) {
+            scope whole(*this);
+            void* const waiting = waiting_copy(who, fragment);
+            // SAFETY: the value is of type T: who calls has asked for it.
+            T& value = is_tag<T> ? tag_value<T>() : *static_cast<T*>(waiting);
+            std::forward<Change>(change)(value);
+            whole.commit();
+            return value;
+        }
+        scope whole(*this);
+        std::forward<Change>(change)(*find_value<T>(who.id, fragment));
+        tell_assigned(who.id, fragment);
+        whole.commit();
+        return placed<T>(who, fragment, "patch");
+    }
+    /// Tells the hooks that the value has changed.
+    void touch(at_type who, const fragment_data& fragment, std::string_view name);
+
+    /// The value that a call has put: in the world or, in a scope, where it waits.
+    template <class T>
+    T& placed(at_type who, const fragment_data& fragment, const char* call) {
+        const journal_entry* const waiting =
+            depth() == 0 ? nullptr : find_waiting(who.id, fragment);
+        T* const found = waiting == nullptr ? find_value<T>(who.id, fragment)
+                         : is_tag<T>        ? &tag_value<T>()
+                                            : static_cast<T*>(waiting->value);
+        if (found == nullptr) raise_missing(who, call, type_name<T>(), fragment);
+        return *found;
+    }
 
     // ---- entities go ---------------------------------------------------------------------------
 
@@ -495,6 +579,8 @@ public:
     void reserve(std::size_t count);
     /// Does all that can fail in the making of `count` ids.
     void prepare(std::size_t count);
+    /// Room for `count` rows in all.
+    void reserve(chunk_data& into, std::size_t count);
     std::size_t recycle_tombstones();
     void collect_garbage();
 
@@ -504,15 +590,89 @@ public:
     [[nodiscard]] std::string_view name(id_type e) const noexcept;
     [[nodiscard]] const name_table& names() const noexcept { return names_; }
 
+    // ---- scopes --------------------------------------------------------------------------------
+
+    /// While it is open, changes are recorded. Ends by `commit` or, with all that was recorded in it, by
+    /// its destructor. Scopes need not end in the order they began.
+    class scope {
+    public:
+        explicit scope(store& owner, bool is_users = false) noexcept
+            : store_(&owner),
+              outer_(owner.innermost_),
+              start_(owner.journal_.now()),
+              is_users_(is_users) {
+            owner.innermost_ = this;
+            owner.busy_ += one_scope;
+        }
+        scope(scope&& other) noexcept
+            : store_(std::exchange(other.store_, nullptr)),
+              outer_(other.outer_),
+              start_(other.start_),
+              is_users_(other.is_users_) {
+            if (store_ != nullptr) store_->replace(other, this);
+        }
+        scope& operator=(const scope&) = delete;
+        ~scope() {
+            if (store_ != nullptr) cancel();
+        }
+
+        [[nodiscard]] bool is_open() const noexcept { return store_ != nullptr; }
+
+        /// Carries out what was recorded, unless another scope is open, which then has it. Throws what a
+        /// change has thrown, after all others.
+        void commit() {
+            store& owner = *store_;
+            end();
+            if (!owner.journal_.empty() && owner.depth() == 0) owner.play();
+        }
+        void cancel() noexcept {
+            for (scope* one = store_->innermost_; one != this; one = one->outer_)
+                one->start_ = start_;
+            if (store_->journal_.now().entries != start_.entries) store_->rewind(start_);
+            end();
+        }
+
+    private:
+        friend store;
+        void end() noexcept {
+            store& owner = *std::exchange(store_, nullptr);
+            owner.busy_ -= one_scope;
+            if (owner.innermost_ == this) [[likely]]
+                owner.innermost_ = outer_;
+            else
+                owner.replace(*this, outer_);
+        }
+
+        store* store_;
+        scope* outer_;
+        journal::position start_;
+        bool is_users_;
+    };
+
+    /// How many scopes are open.
+    [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
+    void defer() { (void)new scope(*this, true); }
+    /// Closes the innermost scope, which must be one of `defer`.
+    void commit();
+    void cancel();
+
+    // ---- hooks ---------------------------------------------------------------------------------
+
+    /// Adds a hook of a fragment or, for the null id, of the coming and going of entities.
+    std::uint64_t add_hook(id_type f, hook_kind kind, hook_function&& made);
+    bool connect_hook(id_type f, std::uint64_t number, bool wanted) noexcept;
+    bool remove_hook(id_type f, std::uint64_t number) noexcept;
+    [[nodiscard]] bool is_connected(id_type f, std::uint64_t number) const noexcept;
+
     // ---- errors --------------------------------------------------------------------------------
 
-    /// Refuses changes while it lives; see `busy_`.
+    /// Refuses changes while it lives: code of a component's author runs.
     class busy_scope {
     public:
-        explicit busy_scope(store& one) noexcept : store_(one) { ++store_.busy_; }
-        busy_scope(const busy_scope& other) noexcept : busy_scope(other.store_) {}
+        explicit busy_scope(store& one) noexcept : store_(one) { store_.busy_ += one_change; }
+        busy_scope(const busy_scope&) = delete;
         busy_scope& operator=(const busy_scope&) = delete;
-        ~busy_scope() { --store_.busy_; }
+        ~busy_scope() { store_.busy_ -= one_change; }
 
     private:
         store& store_;
@@ -525,9 +685,22 @@ public:
     template <bool RunsCode>
     using busy_while = std::conditional_t<RunsCode, busy_scope, free_scope>;
 
-    void refuse_if_busy(const char* call) const {
-        if (busy_ != 0) [[unlikely]]
+    /// For what is done at once even in a scope.
+    void refuse_in_change(const char* call) const {
+        if (busy_ >= one_change) [[unlikely]]
             raise_busy(call);
+    }
+    /// For what can neither be done in a scope nor wait.
+    void refuse_in_scope(const char* call) const {
+        if (busy_ >= one_change || depth() != 0) [[unlikely]]
+            raise_busy(call);
+    }
+    /// Whether a change has to be recorded.
+    [[nodiscard]] bool waits(const char* call) const {
+        if (busy_ == 0) [[likely]]
+            return false;
+        refuse_in_change(call);
+        return depth() != 0;
     }
 
     /// The record of an entity that a call needs alive.
@@ -543,7 +716,8 @@ public:
     [[noreturn]] MUSTER_COLD void raise_not_alive(at_type who, const char* call) const;
     /// Why a get on this entity, or on one that is not there, failed.
     [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call,
-                                                std::string_view type) const;
+                                                std::string_view type,
+                                                const fragment_data& fragment) const;
     [[noreturn]] MUSTER_COLD void raise_missing(at_type who, const char* call, id_type f,
                                                 type_index type, std::string_view type_name) const;
     [[noreturn]] MUSTER_COLD void raise_no_default(const fragment_data& fragment,
@@ -632,17 +806,19 @@ private:
 
     /// `spawn` where memory is needed, or an error is due.
     template <class... Args>
-    MUSTER_COLD id_type spawn_slowly(incoming<Args>... values) {
+    [[gnu::noinline]] id_type spawn_slowly(incoming<Args>... values) {
         return spawn_row<Args...>(values...);
     }
     /// `spawn` of anything. Growing may move the values.
     template <class... Args>
     id_type spawn_row(incoming<Args>&... values) {
         const void* from[] = {values.where()..., nullptr};
-        refuse_if_busy("spawn");
+        if (waits("spawn")) return record_spawn(nullptr, values...);
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
-        chunk_data& into = open_row(given, watched(from, sizeof...(Args)));
-        prepare(1);
+        chunk_data& into = cloned_chunk(graph_.nowhere(), given);
+        if (tells_coming(into)) return record_spawn(nullptr, values...);
+        open_row(into, watched(from, sizeof...(Args)));
+        pool_.prepare(1);
         new_row row(*this, into, given, given);
         construct(into, from, values...);
         row.keep();
@@ -672,8 +848,33 @@ private:
         bool done_;
     };
 
-    /// The chunk for a new entity with what `given` has, with room for a row.
-    chunk_data& open_row(const chunk_data& given, watched arguments);
+    /// Entities that were just made, in the last rows of a chunk. They die unless they are kept.
+    class new_entities {
+    public:
+        new_entities(store& one, chunk_data& chunk, std::size_t from) noexcept
+            : first(from), store_(one), chunk_(chunk) {}
+        ~new_entities() {
+            if (!is_kept_) store_.destroy_rows(chunk_, first);
+        }
+        new_entities(const new_entities&) = delete;
+        new_entities& operator=(const new_entities&) = delete;
+        void keep() noexcept { is_kept_ = true; }
+
+        const std::size_t first;
+
+    private:
+        store& store_;
+        chunk_data& chunk_;
+        bool is_kept_ = false;
+    };
+    /// `count` new rows, the last of the chunk that is returned; their ids are there.
+    chunk_data& enter_rows(std::size_t count, chunk_data& given_chunk, row_values given);
+    /// Destroys the entities of the rows from `first` on. Tells nobody.
+    void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
+    void show_rows(std::span<id_type> out, chunk_data& into);
+
+    /// Room for a row.
+    void open_row(chunk_data& into, watched arguments);
     void start_row(chunk_data& into, const chunk_data& a, const chunk_data& b);
     static void drop_row(const chunk_data& into, const chunk_data& a, const chunk_data& b) noexcept;
 
@@ -767,6 +968,8 @@ private:
     bool remove_set(id_type e, record_type& found, const chunk_data& less) {
         chunk_data& here = graph_.at(found.chunk());
         const edge& way = graph_.without(here, less);
+        if (way.is_told) [[unlikely]]
+            return record_remove({e, {}}, less.fragments);
         chunk_data& target = *way.target;
         if (target.index == chunk_index{}) {
             leave_row(found);
@@ -787,6 +990,105 @@ private:
     void move_all(chunk_data& from, const edge& way) noexcept;
     void leave_row(record_type& found) noexcept;
 
+    // ---- changes that wait: see recording_impl.hpp ---------------------------------------------
+
+    /// Whether hooks are told of entities that come into this chunk.
+    [[nodiscard]] bool tells_coming(const chunk_data& into) const noexcept {
+        return into.tells_coming || entity_hooks_.has(insert_hooks);
+    }
+    [[nodiscard]] bool tells_going(const chunk_data& from) const noexcept {
+        return from.tells_going || entity_hooks_.has(remove_hooks);
+    }
+    bool tells_clone(at_type prototype, const chunk_data& given);
+    template <present Present, class... Args>
+    [[nodiscard]] bool tells_assigned(const incoming<Args>&... values) const noexcept {
+        if constexpr (Present == present::keep || sizeof...(Args) == 1)
+            return false;
+        else
+            return (... || values.find(*this).hooks.has(assign_hooks));
+    }
+
+    journal_entry& note(at_type who, change_kind kind, fragment_data& fragment);
+    template <class Arg>
+    void record_value(at_type who, change_kind kind, incoming<Arg>& value) {
+        using type = typename incoming<Arg>::type;
+        fragment_data& fragment = value.ensure(*this, &who.where);
+        journal_entry& made = note(who, kind, fragment);
+        if constexpr (!is_tag<type>) {
+            void* const room = journal_.allocate(type_info_of<type>);
+            const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
+            value.construct(room, value.where());
+            made.value = room;
+        }
+    }
+    template <present Present, class... Args>
+    [[gnu::noinline]] bool record_put(at_type who, const char* call, incoming<Args>&... values) {
+        (void)require(who, call);
+        if constexpr (!all_typed<Args...> && sizeof...(Args) > 1)
+            (void)ensure_chunk_of(&who.where, values...);  // nothing is given twice
+        constexpr bool assigns = Present == present::assign;
+        scope whole(*this);
+        (record_value(who, assigns ? change_kind::put : change_kind::keep, values), ...);
+        const bool is_new = !(... && has(who.id, values.find(*this)));
+        whole.commit();
+        return assigns || is_new;
+    }
+    /// An id that is alive at once; `wanted` or, if that is null, a new one.
+    id_type record_birth(const id_type* wanted);
+    template <class... Args>
+    id_type record_spawn(const id_type* wanted, incoming<Args>&... values) {
+        if constexpr (!all_typed<Args...> && sizeof...(Args) > 1)
+            (void)ensure_chunk_of(nullptr, values...);
+        scope whole(*this);
+        const id_type made = record_birth(wanted);
+        (record_value({made, {}}, change_kind::put, values), ...);
+        whole.commit();
+        return made;
+    }
+    void record_copy(at_type who, change_kind kind, fragment_data& fragment, const void* value,
+                     bool as_clone);
+    void record_boxed(at_type who, change_kind kind, fragment_data& fragment, boxed_value& value);
+    void record_many(std::span<id_type> out, chunk_data& given_chunk, row_values given,
+                     const at_type* prototype);
+    void record_copies(id_type made, at_type prototype, const chunk_data& given);
+    void stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,
+                    row_values given);
+    void record_rows(chunk_data& staged);
+    bool record_remove(at_type who, std::span<const fragment_data* const> set);
+    bool record_clear(at_type who);
+    [[gnu::noinline]] bool record_destroy(at_type who);
+    /// The entry whose value of this fragment will be `who`'s, or null.
+    [[nodiscard]] const journal_entry* find_waiting(id_type who,
+                                                    const fragment_data& fragment) const noexcept;
+    void* waiting_copy(at_type who, const fragment_data& fragment);
+
+    // ---- carrying them out: see playing_impl.hpp -----------------------------------------------
+
+    void rewind(const journal::position& to) noexcept;
+    void replace(const scope& one, scope* by) noexcept;
+    void unmake(id_type made) noexcept;
+    void play();
+    void carry_out(std::uint32_t which);
+    void carry_out_barrier(const journal_group& group);
+    class exchange;
+    void follow(id_type who, const plan& way, std::span<void*> values, bool is_born);
+    void close_gap(chunk_data& chunk, std::size_t row) noexcept;
+    void open_gap(chunk_data& chunk, std::size_t row) noexcept;
+    void follow_bytes(id_type who, const plan& way, std::span<void*> values) noexcept;
+    void destroy_told(at_type who);
+    void tell_going(id_type who);
+    void tell_coming(chunk_data& into, std::size_t first);
+    void tell_assigned(id_type who, const fragment_data& fragment);
+    void call_hooks(hook_kind kind, id_type who, fragment_data& fragment);
+    void refuse_open_scopes(const scope* mine);
+    std::size_t clear_fragment_now(fragment_data& fragment);
+    std::size_t copy_fragment_now(const fragment_data& source, fragment_data& target);
+    void copy_told(const fragment_data& source, fragment_data& target);
+    [[nodiscard]] bool has_hooks() const noexcept;
+    void reset_told(const std::source_location& where);
+    [[nodiscard]] hook_list* find_hooks(id_type f) noexcept;
+    void note_hooks() noexcept;
+
     MUSTER_COLD fragment_data& add_fragment(type_index type, const type_info& info);
     MUSTER_COLD fragment_data& adopt(id_type f, type_index value, const type_info& type,
                                      const std::source_location* where);
@@ -795,7 +1097,7 @@ private:
     fragment_data& add_by_id(id_type f, type_index value, const type_info& type);
     MUSTER_COLD chunk_data& add_alone(fragment_data& fragment);
     void show_name(fragment_data& fragment);
-    void put_boxed(at_type who, fragment_data& fragment, boxed_value& value);
+    void put_boxed(at_type who, fragment_data& fragment, boxed_value& value, present what);
     static void take_boxed(void* to, boxed_value& value) noexcept;
     void assign_all(const chunk_data& chunk, const fragment_data& source,
                     const fragment_data& target);
@@ -807,18 +1109,25 @@ private:
     [[nodiscard]] id_type find_own_id() const;
     void tell(std::uint64_t key);
     MUSTER_COLD bool destroy_slowly(at_type who);
-    bool destroy_placed(id_type e, record_type& found) noexcept;
+    bool destroy_placed(id_type e, record_type& found);
     void die(id_type e, record_type& found) noexcept;
     void end_values() noexcept;
     void destroy_fragment(at_type who);
     void forget_fragment(fragment_data& fragment) noexcept;
 
     [[noreturn]] MUSTER_COLD void raise_busy(const char* call) const;
+    [[noreturn]] MUSTER_COLD void raise_unbalanced(const char* call) const;
     [[nodiscard]] std::string why_dead(id_type e) const;
     [[nodiscard]] const deaths::entry* find_death(id_type e) const noexcept;
 
+    // `busy_` says what is in the way of a plain change: scopes in the lower half, then whether somebody
+    // is told of all entities that come or go, then changes that code of the user's runs in.
+    static constexpr std::uint64_t one_scope = 1;
+    static constexpr std::uint64_t is_watched = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t one_change = std::uint64_t{1} << 33;
+
     // What every call reads comes first, on one cache line and, with the pool, the next two.
-    unsigned busy_ = 0;                            // changes are refused
+    std::uint64_t busy_ = 0;
     bool provenance_;                              // see world_options
     std::size_t lists_ = 0;                        // entries of by_list_, the first for `no_list`
     raw_array<list_entry> by_list_;                // by list_index
@@ -833,6 +1142,15 @@ private:
     recent_set recent_sets_[recent_count];
     name_table names_;
     deaths deaths_;
+    journal journal_;
+    scope* innermost_ = nullptr;
+    plan_cache plans_;
+    hook_list entity_hooks_;
+    unsigned hooked_ = 0;                 // kinds of hooks that some fragment has
+    arena scratch_;                       // for what one change needs while it is carried out
+    std::vector<std::uint32_t> entries_;  // of the group that is carried out, in their order
+    std::vector<change_shape> shape_;     // of it
+    std::vector<void*> values_;           // of it, one for each of the shape
 };
 
 }  // namespace detail

@@ -2,10 +2,13 @@
 // <muster/world/instantiate.hpp> for a user's own layout.
 #pragma once
 
+#include <muster/base/first_error.hpp>
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/store/errors_impl.hpp>
 #include <muster/store/fragments_impl.hpp>
+#include <muster/store/playing_impl.hpp>
+#include <muster/store/recording_impl.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
@@ -37,7 +40,9 @@ store<Layout>::store(const world_options& options)
 template <class Layout>
 store<Layout>::~store() {
     number_.spend(pool_.unused_version());
-    ++busy_;
+    rewind({});
+    while (innermost_ != nullptr && innermost_->is_users_) delete innermost_;
+    busy_ += one_change;
     const auto runs_code = [](const chunk_data* one) { return one->runs_code; };
     if (std::none_of(graph_.all().begin(), graph_.all().end(), runs_code)) return;
     // Values end while all else is there, and nobody is alive: their destructors may look.
@@ -97,10 +102,8 @@ void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values g
 }
 
 template <class Layout>
-chunk_data& store<Layout>::open_row(const chunk_data& given, watched arguments) {
-    chunk_data& into = cloned_chunk(graph_.nowhere(), given);
+void store<Layout>::open_row(chunk_data& into, watched arguments) {
     if (&into != &graph_.nowhere()) into.make_room(1, row_limit, arguments);
-    return into;
 }
 
 template <class Layout>
@@ -209,19 +212,37 @@ void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
 
 template <class Layout>
 void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& given_chunk, row_values given) {
-    if (&given_chunk == &graph_.nowhere()) {
-        refuse_if_busy("spawn");
+    const bool is_empty = &given_chunk == &graph_.nowhere();
+    if (waits("spawn") || (is_empty && tells_coming(given_chunk)))
+        record_many(out, given_chunk, given, nullptr);
+    else if (is_empty)
         pool_.create(out);
-    } else {
-        const chunk_data& into = spawn_rows(out.size(), given_chunk, given);
-        std::copy_n(ids(into) + into.size - out.size(), out.size(), out.begin());
+    else
+        show_rows(out, enter_rows(out.size(), given_chunk, given));
+}
+
+/// Tells hooks of the new rows, the last of this chunk, and gives their ids to the caller.
+template <class Layout>
+void store<Layout>::show_rows(std::span<id_type> out, chunk_data& into) {
+    const std::size_t first = into.size - out.size();
+    if (!tells_coming(into)) {
+        std::copy_n(ids(into) + first, out.size(), out.begin());
+        return;
+    }
+    const std::vector<id_type> made(ids(into) + first, ids(into) + into.size);
+    {
+        new_entities guard(*this, into, first);
+        scope whole(*this);
+        tell_coming(into, first);
+        guard.keep();
+        std::copy(made.begin(), made.end(), out.begin());
+        whole.commit();
     }
 }
 
 template <class Layout>
-chunk_data& store<Layout>::spawn_rows(std::size_t count, chunk_data& given_chunk,
+chunk_data& store<Layout>::enter_rows(std::size_t count, chunk_data& given_chunk,
                                       row_values given) {
-    refuse_if_busy("spawn");
     chunk_data& into = cloned_chunk(graph_.nowhere(), given_chunk);
     const row_origin nothing{};
     refuse_unstartable(into, nothing, given);
@@ -235,21 +256,21 @@ chunk_data& store<Layout>::spawn_rows(std::size_t count, chunk_data& given_chunk
 template <class Layout>
 void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_data& given_chunk,
                                row_values given) {
-    refuse_if_busy("clone");
+    if (waits("clone")) return record_many(out, given_chunk, given, &prototype);
     const record_type& found = require(prototype, "clone");
     chunk_data& original = graph_.at(found.chunk());
     const std::size_t row = found.row();
     chunk_data& part = cloned_part(original);
     chunk_data& into = cloned_chunk(part, given_chunk);
     pool_.prepare(out.size());
-    if (&into == &graph_.nowhere()) return pool_.create(out);
+    if (&into == &graph_.nowhere()) return spawn_many(out, into, {});
     refuse_uncopyable(prototype, part, given_chunk);
     const row_origin origin{&part, &original, row, nullptr, nullptr, &given_chunk};
     refuse_unstartable(into, origin, given);
     into.make_room(out.size(), row_limit, given.values);
     write_rows(into, out.size(), given, origin);
     enter_many(into, out.size());
-    std::copy_n(ids(into) + into.size - out.size(), out.size(), out.begin());
+    show_rows(out, into);
 }
 
 template <class Layout>
@@ -320,17 +341,19 @@ void store<Layout>::leave_row(record_type& found) noexcept {
     chunk_data& from = graph_.at(found.chunk());
     const std::size_t row = found.row();
     found.place(chunk_index{}, 0);
-    busy_ += from.runs_code;
+    busy_ += from.runs_code * one_change;
     const bool has_tenant = from.destroy_row(row);
-    busy_ -= from.runs_code;
+    busy_ -= from.runs_code * one_change;
     if (has_tenant) pool_.find(ids(from)[row].key())->place(from.index, row);
 }
 
 template <class Layout>
 bool store<Layout>::clear(at_type who) {
-    refuse_if_busy("clear");
+    const bool must_wait = waits("clear");
     record_type* const found = find_own(who, "clear");
-    if (found == nullptr || found->chunk() == chunk_index{}) return false;
+    if (found == nullptr) return false;
+    if (must_wait || graph_.at(found->chunk()).tells_going) return record_clear(who);
+    if (found->chunk() == chunk_index{}) return false;
     leave_row(*found);
     return true;
 }
@@ -361,29 +384,67 @@ void store<Layout>::move_all(chunk_data& from, const edge& way) noexcept {
 
 template <class Layout>
 std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
-    refuse_if_busy("clear");
-    if (fragment.chunks.empty()) return 0;
-    const chunk_data& less = ensure_alone(*fragments_.find(fragment.id));
+    const bool must_wait = waits("clear");
+    fragment_data* const known = fragments_.find(fragment.id);
+    if (&fragment == &no_fragment || known == nullptr) return 0;
+    if (!must_wait && !fragment.hooks.has(remove_hooks)) return clear_fragment_now(*known);
+    const std::size_t had_it = count(fragment);
+    scope whole(*this);
+    journal_.add_barrier(0, change_kind::clear_fragment, known, {});
+    whole.commit();
+    return had_it;
+}
+
+/// Chunk by chunk; one whose hooks throw stays as it is.
+template <class Layout>
+std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
+    const chunk_data& less = ensure_alone(fragment);
     const std::vector<chunk_index> owners = fragment.chunks;
     std::size_t count = 0;
+    first_error error;
     for (const chunk_index owner : owners) {
         chunk_data& from = graph_.at(owner);
         if (from.size == 0) continue;
-        const edge& way = graph_.without(from, less);
-        if (way.target != &graph_.nowhere()) way.target->make_room(from.size, row_limit, {});
-        count += from.size;
-        move_all(from, way);
+        const auto clear_chunk = [&] {
+            if (fragment.hooks.has(remove_hooks)) {
+                scope hooks(*this);
+                for (std::size_t row = 0; row < from.size; ++row)
+                    call_hooks(hook_kind::remove, ids(from)[row], fragment);
+                hooks.commit();
+            }
+            const edge& way = graph_.without(from, less);
+            if (way.target != &graph_.nowhere()) way.target->make_room(from.size, row_limit, {});
+            count += from.size;
+            move_all(from, way);
+        };
+        if (fragment.hooks.has(remove_hooks))
+            error.attempt(clear_chunk);
+        else
+            clear_chunk();
     }
+    error.rethrow();
     return count;
 }
 
 template <class Layout>
+std::size_t store<Layout>::count(const fragment_data& fragment) const noexcept {
+    std::size_t sum = 0;
+    for (const chunk_index one : fragment.chunks) sum += graph_.at(one).size;
+    return sum;
+}
+
+template <class Layout>
 bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
-    refuse_if_busy("remove");
+    const bool must_wait = waits("remove");
     record_type* const found = find_own(who, "remove");
     for (const id_type f : fragments)
         if (is_foreign(f)) raise_no_fragment(f, "remove", &who.where);
     if (found == nullptr) return false;
+    if (must_wait) {
+        std::vector<const fragment_data*> all;
+        for (const id_type f : fragments) all.push_back(&find_fragment(f));
+        return record_remove(who, all);
+    }
     std::vector<fragment_data*> there;
     for (const id_type f : fragments) {
         fragment_data* const one = fragments_.find(f.value());
@@ -396,12 +457,11 @@ bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
 
 template <class Layout>
 bool store<Layout>::put_default(present what, at_type who, id_type f, const char* call) {
-    refuse_if_busy(call);
+    const bool must_wait = waits(call);
     (void)require(who, call);
     fragment_data& fragment = typed_or_tag(f, &who.where);
     const bool is_there = fragment.base(require(who, call).chunk()) != nullptr;
-    if (is_there && (what == present::keep || fragment.type->size == 0))
-        return what == present::assign;
+    if (is_there && !must_wait && what == present::keep) return false;
     if (!fragment.can_start())
         raise(errc::no_default,
               text(fragment.name, " has no default value: give one, or define it (", call, " at ",
@@ -412,13 +472,13 @@ bool store<Layout>::put_default(present what, at_type who, id_type f, const char
         fragment.start_values(value.room, 1);
         value.filled = true;
     }
-    put_boxed(who, fragment, value);
-    return true;
+    put_boxed(who, fragment, value, what);
+    return what == present::assign || !is_there;
 }
 
 template <class Layout>
 void store<Layout>::put_raw(at_type who, id_type f, const void* value) {
-    refuse_if_busy("set");
+    refuse_in_change("set");
     (void)require(who, "set");
     fragment_data& fragment = get_fragment(f, "set", &who.where);
     if (!fragment.type->can_copy())
@@ -430,26 +490,38 @@ void store<Layout>::put_raw(at_type who, id_type f, const void* value) {
         fragment.type->copy_values(kept.room, value, 1, 0);
         kept.filled = true;
     }
-    put_boxed(who, fragment, kept);
+    put_boxed(who, fragment, kept, present::assign);
 }
 
 /// The value is handed over.
 template <class Layout>
-void store<Layout>::put_boxed(at_type who, fragment_data& fragment, boxed_value& value) {
+void store<Layout>::put_boxed(at_type who, fragment_data& fragment, boxed_value& value,
+                              present what) {
     record_type& found = require(who, "set");
     chunk_data& here = graph_.at(found.chunk());
-    if (std::byte* const base = fragment.base(here.index)) {
+    std::byte* const base = fragment.base(here.index);
+    const edge* const more_way =
+        base != nullptr ? nullptr : &graph_.with(here, ensure_alone(fragment));
+    if (waits("set") ||
+        (more_way == nullptr ? fragment.hooks.has(assign_hooks) : more_way->is_told)) {
+        scope whole(*this);
+        record_boxed(who, what == present::assign ? change_kind::put : change_kind::keep, fragment,
+                     value);
+        whole.commit();
+        return;
+    }
+    if (base != nullptr) {
+        if (fragment.type->size == 0) return;
         std::byte* const there = base + found.row() * fragment.type->size;
         const busy_scope nobody_else(*this);
         if (fragment.type->destroy != nullptr) fragment.type->destroy(there, 1);
         take_boxed(there, value);
         return;
     }
-    const chunk_data& more = ensure_alone(fragment);
-    const edge& way = graph_.with(here, more);
+    const edge& way = *more_way;
     chunk_data& target = *way.target;
     target.make_room(1, row_limit, {});
-    new_row row(*this, way.has_needed ? target : here, here, more);
+    new_row row(*this, way.has_needed ? target : here, here, ensure_alone(fragment));
     if (fragment.type->size != 0) {
         const busy_scope nobody_else(*this);
         take_boxed(fragment.base(target.index) + target.size * fragment.type->size, value);
@@ -471,7 +543,7 @@ void store<Layout>::take_boxed(void* to, boxed_value& value) noexcept {
 template <class Layout>
 std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
                                          const std::source_location& where) {
-    refuse_if_busy("copy_fragment");
+    const bool must_wait = waits("copy_fragment");
     const fragment_data& source = get_fragment(from, "copy_fragment", &where);
     if (!source.can_copy() && source.type->size != 0)
         raise(errc::not_copyable,
@@ -484,23 +556,36 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
     if (!target->holds_like(source))
         raise_mismatch(*target, source.type->name, "copy_fragment", &where);
     if (target == &source) return 0;
-    const chunk_data& more = ensure_alone(*target);
+    if (!must_wait && !target->hooks.has(insert_hooks | assign_hooks))
+        return copy_fragment_now(source, *target);
+    const std::size_t had_it = count(source);
+    scope whole(*this);
+    journal_entry& made =
+        journal_.add_barrier(from.value(), change_kind::copy_fragment, target, where);
+    made.fixes_type = std::exchange(target->is_open, false);
+    whole.commit();
+    return had_it;
+}
+
+template <class Layout>
+std::size_t store<Layout>::copy_fragment_now(const fragment_data& source, fragment_data& target) {
+    const chunk_data& more = ensure_alone(target);
     // Those that have both come first: the others join them.
     std::vector<chunk_data*> both;
     std::vector<chunk_data*> others;
     for (const chunk_index owner : source.chunks) {
         chunk_data& one = graph_.at(owner);
-        if (one.size != 0) (one.has(*target) ? both : others).push_back(&one);
+        if (one.size != 0) (one.has(target) ? both : others).push_back(&one);
     }
     std::size_t count = 0;
     for (chunk_data* one : both) {
-        assign_all(*one, source, *target);
+        assign_all(*one, source, target);
         count += one->size;
     }
     for (chunk_data* one : others) {
         count += one->size;
-        copy_all(*one, source, *target, graph_.with(*one, more));
-        target->is_open = false;
+        copy_all(*one, source, target, graph_.with(*one, more));
+        target.is_open = false;
     }
     return count;
 }
@@ -604,6 +689,15 @@ void store<Layout>::destroy_fragment(at_type who) {
                     dying.push_back(e);
         }
     }
+    if (has_hooks()) {  // whoever throws keeps all of them
+        for (const id_type e : dying) tell_going(e);
+        for (const chunk_data* one : graph_.all())
+            for (fragment_data* fragment : gone)
+                if (one->has(*fragment) && fragment->hooks.has(remove_hooks))
+                    for (std::size_t row = 0; row < one->size; ++row)
+                        if (const id_type e = ids(*one)[row]; !seen.contains(e.value()))
+                            call_hooks(hook_kind::remove, e, *fragment);
+    }
     // All that can fail: the ways of those that live on, room for them, and the places.
     struct move {
         chunk_data* from;
@@ -639,16 +733,50 @@ void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
     forget_chunks();
     own_ -= fragment.is_own ? 1u : 0u;
     graph_.collect_garbage(&fragment);
+    const bool is_own = fragment.is_own;
+    const type_index type = fragment.value_type;
+    const type_info& info = *fragment.type;
+    const bool is_hooked = fragment.hooks.kinds() != 0;
+    const fragment_data* const gone = &fragment;
+    bool is_awaited = false;
+    const auto each_entry = [&](auto change) {
+        for (std::uint32_t i = 0; i < journal_.now().entries; ++i)
+            if (journal_.entry(i).fragment == gone) change(journal_.entry(i));
+    };
+    const auto drop = [&](journal_entry& one) {  // a change of nothing
+        if (one.value != nullptr && info.destroy != nullptr) info.destroy(one.value, 1);
+        one.value = nullptr;
+        one.fragment = nullptr;
+    };
     {
-        const busy_scope nobody_else(*this);  // its default value ends
+        const busy_scope nobody_else(*this);
+        each_entry([&](journal_entry& one) {
+            is_awaited = is_own;
+            if (!is_own) drop(one);
+        });
         fragments_.remove(fragment);
     }
     graph_.note_meaning();  // it may have been needed
+    if (is_hooked) note_hooks();
+    if (!is_awaited) return;
+    // What was recorded for a C++ type means its next fragment.
+    fragment_data* next = nullptr;
+    first_error ignored;
+    ignored.attempt([&] { next = &ensure_fragment(type, info); });
+    const busy_scope nobody_else(*this);
+    each_entry([&](journal_entry& one) {
+        if (next != nullptr)
+            one.fragment = next;
+        else
+            drop(one);
+    });
 }
 
 /// `destroy` of an entity that has components and dies easily.
 template <class Layout>
-[[gnu::flatten]] bool store<Layout>::destroy_placed(id_type e, record_type& found) noexcept {
+[[gnu::flatten]] bool store<Layout>::destroy_placed(id_type e, record_type& found) {
+    if (graph_.at(found.chunk()).tells_going) [[unlikely]]
+        return record_destroy({e, {}});
     leave_row(found);
     pool_.destroy_now(e);
     return true;
@@ -656,10 +784,13 @@ template <class Layout>
 
 template <class Layout>
 bool store<Layout>::destroy_slowly(at_type who) {
-    refuse_if_busy("destroy");
+    const bool must_wait = waits("destroy");
     record_type* const found = find_own(who, "destroy");
     if (found == nullptr) return false;
-    if (fragments_.find(who.id.value()) != nullptr) {
+    const bool is_fragment = fragments_.find(who.id.value()) != nullptr;
+    if (must_wait || tells_going(graph_.at(found->chunk())) || (is_fragment && has_hooks()))
+        return record_destroy(who);
+    if (is_fragment) {
         destroy_fragment(who);
         return true;
     }
@@ -672,9 +803,16 @@ bool store<Layout>::destroy_slowly(at_type who) {
 template <class Layout>
 std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
-    refuse_if_busy("destroy");
+    const bool must_wait = waits("destroy");
     for (const id_type e : all)
         if (is_foreign(e)) raise_not_alive({e, where}, "destroy");
+    if (must_wait || has_hooks()) {  // those that are kept alive by a hook do not stop the others
+        std::size_t alive_now = 0;
+        scope whole(*this);
+        for (const id_type e : all) alive_now += record_destroy({e, where}) ? 1u : 0u;
+        whole.commit();
+        return alive_now;
+    }
     if (provenance_)  // what can fail comes first
         for (const id_type e : all)
             if (alive(e)) deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
@@ -685,7 +823,8 @@ std::size_t store<Layout>::destroy(std::span<const id_type> all,
 
 template <class Layout>
 void store<Layout>::reset(const std::source_location& where) {
-    refuse_if_busy("reset");
+    refuse_in_scope("reset");
+    if (has_hooks()) return reset_told(where);
     if (provenance_)
         for (id_type e = next_living(0); e; e = next_living(e.key() + 1))
             deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
@@ -728,28 +867,42 @@ auto store<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
 
 template <class Layout>
 void store<Layout>::reserve(std::size_t count) {
-    refuse_if_busy("reserve");
+    refuse_in_change("reserve");
     pool_.reserve(count + own_ < count ? count : count + own_);
 }
 
 template <class Layout>
+void store<Layout>::reserve(chunk_data& into, std::size_t count) {
+    if (count <= into.size) return;
+    if (waits("reserve") && into.size != 0) {  // a loop may look at what would move
+        scope whole(*this);
+        journal_.add_barrier(into.serial, change_kind::reserve, nullptr, {}).other = count;
+        whole.commit();
+    } else {
+        into.make_room(count - into.size, row_limit, {});
+    }
+}
+
+template <class Layout>
 void store<Layout>::prepare(std::size_t count) {
-    refuse_if_busy("spawn");
+    refuse_in_change("spawn");
     pool_.prepare(count);
 }
 
 template <class Layout>
 std::size_t store<Layout>::recycle_tombstones() {
-    refuse_if_busy("recycle_tombstones");
+    refuse_in_scope("recycle_tombstones");
     return pool_.recycle_tombstones();
 }
 
 template <class Layout>
 void store<Layout>::collect_garbage() {
-    refuse_if_busy("collect_garbage");
+    refuse_in_scope("collect_garbage");
     forget_chunks();
     graph_.collect_garbage();
     pool_.trim();
+    journal_.free();
+    scratch_.free();
 }
 
 // ---- names -------------------------------------------------------------------------------------

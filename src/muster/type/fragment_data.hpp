@@ -12,6 +12,7 @@
 
 #include <muster/base/raw_array.hpp>
 #include <muster/type/boxed_value.hpp>
+#include <muster/type/hook_list.hpp>
 #include <muster/type/type_index.hpp>
 
 #include <cstddef>
@@ -52,6 +53,7 @@ struct MUSTER_API fragment_data {
     type_index value_type = no_type;  // of its values; `no_type`: no C++ type, or a tag
     raw_array<std::byte*> bases;      // by chunk; null: that chunk does not have it
     const type_info* type = nullptr;  // null only in `no_fragment`
+    hook_list hooks;                  // see `define`
     fragment_index index{};
     chunk_index alone{};              // the chunk of just this fragment; 0: not looked for yet
     std::uint64_t id = 0;             // as `basic_id::value` says it

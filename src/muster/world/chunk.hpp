@@ -16,7 +16,7 @@ template <class T>
 std::span<T> span_of(const fragment_data& fragment, const chunk_data& chunk, std::size_t first,
                      std::size_t count) {
     static_assert(!is_tag<T>, "muster: a tag has no values: there is nothing to span.");
-    std::byte* const base = fragment.base(chunk.index);
+    std::byte* const base = chunk.find_base(fragment);
     if (base == nullptr)
         raise(errc::missing_component,
               text("the chunk ", to_text(chunk), " has no ",
@@ -27,10 +27,7 @@ std::span<T> span_of(const fragment_data& fragment, const chunk_data& chunk, std
 /// The fragment with this id, whose values must be of type T.
 template <class T, class Layout>
 const fragment_data& fragment_for(const store<Layout>& from, basic_id<Layout> f) {
-    const fragment_data& found = from.get_fragment(f, "components", nullptr);
-    if (found.value_type != find_type_index<T>())
-        from.raise_mismatch(found, type_name<T>(), "components", nullptr);
-    return found;
+    return from.template get_fragment<T>(f, "components", nullptr);
 }
 
 }  // namespace detail
@@ -159,10 +156,10 @@ public:
     }
     template <class T>
     [[nodiscard]] bool has() const noexcept {
-        return chunk_.has(store_.template find_fragment<T>());
+        return chunk_.find_base(store_.template find_fragment<T>()) != nullptr;
     }
     [[nodiscard]] bool has(id_type fragment) const noexcept {
-        return chunk_.has(store_.find_fragment(fragment));
+        return chunk_.find_base(store_.find_fragment(fragment)) != nullptr;
     }
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {

@@ -1,6 +1,7 @@
 // definition: what a fragment means to its world, said once: `w.define<position>().needs<velocity>()`.
 #pragma once
 
+#include <muster/event/connection.hpp>
 #include <muster/store/store.hpp>
 #include <muster/type/predefined.hpp>
 
@@ -106,6 +107,24 @@ public:
         return *this;
     }
 
+    /// Hooks: see `world::on_insert` and its like, which give a connection to cut them by.
+    template <class Hook>
+    basic_definition& on_insert(Hook&& hook) {
+        return add(detail::hook_kind::insert, std::forward<Hook>(hook));
+    }
+    template <class Hook>
+    basic_definition& on_assign(Hook&& hook) {
+        return add(detail::hook_kind::assign, std::forward<Hook>(hook));
+    }
+    template <class Hook>
+    basic_definition& on_set(Hook&& hook) {
+        return add(detail::hook_kind::set, std::forward<Hook>(hook));
+    }
+    template <class Hook>
+    basic_definition& on_remove(Hook&& hook) {
+        return add(detail::hook_kind::remove, std::forward<Hook>(hook));
+    }
+
     [[nodiscard]] bool is_unique() const { return fragment().is_unique; }
     [[nodiscard]] bool is_hidden() const { return fragment().is_hidden; }
     [[nodiscard]] bool is_internal() const { return fragment().is_internal; }
@@ -120,6 +139,11 @@ private:
             store_->template ensure_fragment<T>(id_, nullptr).is_open = false;
     }
     [[nodiscard]] detail::fragment_data& fragment() const { return store_->open_fragment(id_); }
+    template <class Hook>
+    basic_definition& add(detail::hook_kind kind, Hook&& hook) {
+        (void)store_->add_hook(id_, kind, detail::make_hook<Layout, T>(std::forward<Hook>(hook)));
+        return *this;
+    }
     template <class F>
     detail::fragment_data& needed(const F& fragment) {
         if constexpr (detail::fragment_argument<F>)

@@ -13,15 +13,17 @@
 //                  grow), or another leaves it (the last row moves). Reading and assigning ends nothing.
 //   threads        Const calls may run side by side from any threads. Any other call must run alone;
 //                  writing through a reference counts as writing that component only.
-//   callbacks      While a world runs code of the caller's inside a call (`spawn_rows`, `patch`,
-//                  `destroy_if`, a component's copy constructor or destructor), other changes are
-//                  `errc::in_scope`; reading and naming is fine. A move constructor must not use the
+//   scopes         In a scope (after `defer`, in a loop, a callback of a call, a hook) changes of entities
+//                  are recorded and applied when the outermost scope closes; see `defer`.
+//   components     While code of a component's author runs (its copy constructor, its destructor), changes
+//                  are `errc::in_scope`; reading and naming is fine. A move constructor must not use the
 //                  world.
 //
 // With MUSTER_UNCHECKED, `get`, `set` and their like on an entity that is not alive, and `get` of what
 // is missing, are undefined behaviour instead of errors.
 #pragma once
 
+#include <muster/event/connection.hpp>
 #include <muster/id/living_iterator.hpp>
 #include <muster/query/query.hpp>
 #include <muster/store/store.hpp>
@@ -34,6 +36,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iosfwd>
 #include <source_location>
 #include <span>
@@ -114,19 +117,17 @@ public:
         store_.spawn_many(out, given.chunk, given);
     }
 
-    /// The same, and `fill(rows)` to give each row its own values. If `fill` throws, the entities are
-    /// destroyed again. `fill` may read the world but not change it.
+    /// The same, and `fill(rows)` to give each row its own values, before hooks see them. If `fill`
+    /// throws, the entities are destroyed again.
     template <class Fill, class... Ts>
     void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs components to fill.");
         store_.prepare(count);
         const many<Ts...> given(store_, 0, __builtin_addressof(values)...);
-        detail::chunk_data& into = store_.spawn_rows(count, given.chunk, given);
-        const std::size_t first = into.size - count;
-        destroy_unless_filled guard{store_, into, first};
-        const typename store_type::busy_scope nobody_else(store_);
-        std::forward<Fill>(fill)(rows_type(store_, into, first, count));
-        guard.filled = true;
+        store_.spawn_rows(count, given.chunk, given,
+                          [&](const detail::chunk_data& into, std::size_t first) {
+                              std::forward<Fill>(fill)(rows_type(store_, into, first, count));
+                          });
     }
 
     /// An entity for each row of these columns (arrays, vectors, spans; one per component, of equal
@@ -228,16 +229,17 @@ public:
     std::size_t destroy_if(Predicate&& wants,
                            std::source_location where = std::source_location::current()) {
         std::vector<id_type> chosen;
-        {
-            const typename store_type::busy_scope nobody_else(store_);
-            for (const id_type e : entities())
-                if (wants(e)) chosen.push_back(e);
-        }
-        return store_.destroy(chosen, where);
+        typename store_type::scope changes(store_);
+        for (const id_type e : entities())
+            if (wants(e)) chosen.push_back(e);
+        const std::size_t count = store_.destroy(chosen, where);
+        changes.commit();
+        return count;
     }
 
-    /// Destroys all entities and all singletons. Old handles stay dead; the number and the fragments of
-    /// component types stay.
+    /// Destroys all entities and all singletons. Old handles stay dead; the number, the fragments of
+    /// component types, what was said of them and their hooks stay. Not in a scope: `errc::in_scope`. An
+    /// entity whose `on_remove` throws stays; the others go, and the first exception is thrown again.
     void reset(std::source_location where = std::source_location::current()) {
         store_.reset(where);
     }
@@ -262,27 +264,35 @@ public:
             e, "add", incoming<Ts>(store_.template start_value<Ts>())...);
     }
 
-    /// Makes a T of these arguments and sets it.
+    /// Makes a T of these arguments and sets it. In a scope, the reference is to the value that waits.
     template <class T, class... Args>
     T& emplace(at_type e, Args&&... args) {
         return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
     }
 
-    /// The T that `e` has, or one made of these arguments.
+    /// The T that `e` has, or one made of these arguments, for which no scope may be open:
+    /// `errc::in_scope`.
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
+        (void)store_.require(e, "get_or_emplace");
+        store_.refuse_in_scope("get_or_emplace of what is missing");
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
     }
 
-    /// Calls `change(T&)` on the T that `e` has: `errc::missing_component` if it has none. What `change`
-    /// did before it throws stays. It may read the world but not change it otherwise.
+    /// Calls `change(T&)` on the T that `e` has, then the hooks `on_assign` and `on_set`;
+    /// `errc::missing_component` if it has none. What `change` did before it, or a hook, throws stays. In
+    /// a scope, `change` is called at once, on a copy that is assigned in the end: `errc::not_copyable`.
     template <class T, class Change>
     T& patch(at_type e, Change&& change) {
-        T& value = store_.template get<T>(e);
-        const typename store_type::busy_scope nobody_else(store_);
-        std::forward<Change>(change)(value);
-        return value;
+        if (store_.depth() == 0) (void)store_.template get<T>(e);
+        return store_.template patch<T>(e, store_.template find_fragment<T>(),
+                                        std::forward<Change>(change));
+    }
+    /// Calls the hooks as if `e`'s T had been assigned, after a change through a reference.
+    template <class T>
+    void touch(at_type e) {
+        store_.touch(e, store_.template find_fragment<T>(), detail::type_name<T>());
     }
 
     /// The component, or `errc::missing_component`; several as a tuple of references. O(1).
@@ -427,14 +437,21 @@ public:
     /// See `patch` by type.
     template <class T, class Change>
     T& patch(at_type e, id_type fragment, Change&& change) {
-        T& value = store_.template get<T>(e, fragment, "patch");
-        const typename store_type::busy_scope nobody_else(store_);
-        std::forward<Change>(change)(value);
-        return value;
+        if (store_.depth() == 0) (void)store_.template get<T>(e, fragment, "patch");
+        return store_.template patch<T>(
+            e, store_.template get_fragment<T>(fragment, "patch", &e.where),
+            std::forward<Change>(change));
     }
     template <class T, class Change>
     T& patch(at_type e, basic_fragment<T, Layout> fragment, Change&& change) {
         return patch<T>(e, fragment.id(), std::forward<Change>(change));
+    }
+    /// See `touch` by type.
+    template <detail::fragment_or_tag F>
+    void touch(at_type e, const F& fragment) {
+        const detail::fragment_data& known =
+            store_.get_fragment(id_of(fragment), "touch", &e.where);
+        store_.touch(e, known, known.name);
     }
 
     /// O(1), never throws.
@@ -477,7 +494,7 @@ public:
     /// How many entities have it. O(chunks with it), never throws.
     template <detail::fragment_or_tag F>
     [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
-        return count_of(look(fragment));
+        return store_.count(look(fragment));
     }
 
     /// Gives all entities that have `from` copies of its values as values of `to`; how many. An id that
@@ -488,14 +505,15 @@ public:
     }
 
     /// Calls `look(id fragment, void* value)` for each fragment of `e`, in the order the world met them;
-    /// the value of a tag is null. `look` may read the world but not change it.
+    /// the value of a tag is null. A scope, as a loop is.
     template <class Look>
     void each_fragment(at_type e, Look&& look) {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
-        const typename store_type::busy_scope nobody_else(store_);
+        typename store_type::scope changes(store_);
         for (const detail::fragment_data* one : store_.graph().at(found->chunk()).fragments)
             look(store_.id_of(*one), store_.find_raw(e.id, *one));
+        changes.commit();
     }
     /// `look(id fragment, const void* value)`.
     template <class Look>
@@ -519,7 +537,7 @@ public:
     /// How many entities have T, a singleton among them. O(chunks with T).
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
-        return count_of(store_.template find_fragment<T>());
+        return store_.count(store_.template find_fragment<T>());
     }
 
     /// The first entity, by chunk and row, whose T equals `value`, or the null id. O(entities with T).
@@ -654,6 +672,95 @@ public:
         detail::query_of<Layout, std::remove_cvref_t<Look>>::make(*this).each(look);
     }
 
+    // ---- scopes --------------------------------------------------------------------------------
+
+    /// Opens a scope: from now on, changes of entities are recorded, until `commit` applies them or
+    /// `cancel` drops them. Scopes nest: what an inner one commits, the outer one has. Loops, hooks and
+    /// callbacks open scopes by themselves; see also `deferred`. True if no scope was open.
+    ///
+    /// In a scope, what is read, and the bool or the count that a change returns, are those of the world
+    /// before; writing through a reference is immediate. An id that is made there is alive and empty; it
+    /// dies if the scope is cancelled. Immediate are `component`, `define`, `name`, `query`, `chunk` and
+    /// `reserve`; `reset`, `collect_garbage`, `recycle_tombstones`, and `get_or_emplace` of what is
+    /// missing, are `errc::in_scope`.
+    bool defer() {
+        store_.defer();
+        return store_.depth() == 1;
+    }
+    /// Closes the innermost scope; true if it was the last, and all was applied.
+    /// `errc::unbalanced_scope` if there is none, or it is one that the library opened.
+    ///
+    /// The changes of one entity become one move, all or nothing; entities come in the order they were
+    /// first changed in. Clearing, copying or destroying a fragment comes in its turn. If one throws, or
+    /// a hook does, that entity stays as it was; the others go on, and the first exception is thrown
+    /// again in the end. O(changes).
+    bool commit() {
+        store_.commit();
+        return store_.depth() == 0;
+    }
+    /// The same, but drops what was recorded in the scope. True if it was the last.
+    bool cancel() {
+        store_.cancel();
+        return store_.depth() == 0;
+    }
+    /// How many scopes are open, those of loops and hooks among them.
+    [[nodiscard]] std::size_t depth() const noexcept { return store_.depth(); }
+
+    // ---- hooks ---------------------------------------------------------------------------------
+    // Functions that are called when something happens, oldest first; they return a connection, to cut
+    // and restore them. `define` says the same without one. What a hook changes is applied after what it
+    // was called for. If a hook throws, the entity is as it was, and the exception goes to the caller.
+
+    /// `hook(entity, T&)`, or with less: an entity has got T, by whatever call.
+    template <class T, class Hook>
+    basic_connection<Layout> on_insert(Hook&& hook) {
+        return connect<T>(component<T>(), detail::hook_kind::insert, std::forward<Hook>(hook));
+    }
+    /// T was assigned, patched or touched. The old value is gone only when the hooks have returned.
+    template <class T, class Hook>
+    basic_connection<Layout> on_assign(Hook&& hook) {
+        return connect<T>(component<T>(), detail::hook_kind::assign, std::forward<Hook>(hook));
+    }
+    /// After either.
+    template <class T, class Hook>
+    basic_connection<Layout> on_set(Hook&& hook) {
+        return connect<T>(component<T>(), detail::hook_kind::set, std::forward<Hook>(hook));
+    }
+    /// T is about to go, by whatever call: the entity is alive, and the value is there. One that throws
+    /// keeps it. `~world` calls none.
+    template <class T, class Hook>
+    basic_connection<Layout> on_remove(Hook&& hook) {
+        return connect<T>(component<T>(), detail::hook_kind::remove, std::forward<Hook>(hook));
+    }
+    /// The same by fragment: `hook(entity, void*)` for an id, `hook(entity, T&)` for a `fragment<T>`.
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_insert(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::insert, std::forward<Hook>(hook));
+    }
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_assign(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::assign, std::forward<Hook>(hook));
+    }
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_set(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::set, std::forward<Hook>(hook));
+    }
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_remove(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::remove, std::forward<Hook>(hook));
+    }
+
+    /// `hook(entity)`: an entity was made, with its components, before their own hooks.
+    template <class Hook>
+    basic_connection<Layout> on_spawn(Hook&& hook) {
+        return connect<void>({}, detail::hook_kind::insert, std::forward<Hook>(hook));
+    }
+    /// An entity is about to die, after the hooks of its components. One that throws keeps it alive.
+    template <class Hook>
+    basic_connection<Layout> on_destroy(Hook&& hook) {
+        return connect<void>({}, detail::hook_kind::remove, std::forward<Hook>(hook));
+    }
+
     // ---- names ---------------------------------------------------------------------------------
 
     /// For people: errors show it. Need not be unique; an empty one takes the name away. O(log n).
@@ -680,8 +787,7 @@ public:
     template <class T, class... Ts>
     void reserve(std::size_t count) {
         store_.reserve(count);
-        detail::chunk_data& into = store_.template ensure_chunk<T, Ts...>();
-        if (count > into.size) into.make_room(count - into.size, store_type::row_limit, {});
+        store_.reserve(store_.template ensure_chunk<T, Ts...>(), count);
     }
     /// See `id_pool::recycle_tombstones`.
     std::size_t recycle_tombstones() { return store_.recycle_tombstones(); }
@@ -751,21 +857,27 @@ private:
         }
     };
 
-    struct destroy_unless_filled {
-        store_type& store;
-        detail::chunk_data& chunk;
-        std::size_t first;
-        bool filled = false;
-        ~destroy_unless_filled() {
-            if (!filled) store.destroy_rows(chunk, first);
-        }
-    };
-
     template <class T, class... Args>
     T& emplace_as(const char* call, at_type e, Args&&... args) {
         store_.template put<store_type::present::assign, T>(
             e, call, incoming<T>(T(std::forward<Args>(args)...)));
-        return *store_.template find_value<T>(e.id);
+        return store_.template placed<T>(e, store_.template find_fragment<T>(), call);
+    }
+
+    template <class T, class Hook>
+    basic_connection<Layout> connect(id_type fragment, detail::hook_kind kind, Hook&& hook) {
+        return {store_, fragment,
+                store_.add_hook(fragment, kind,
+                                detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
+    }
+    template <class F, class Hook>
+    basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {
+        if constexpr (std::is_same_v<F, id_type>)
+            return connect<void>(fragment, kind, std::forward<Hook>(hook));
+        else if constexpr (detail::fragment_argument<F>)
+            return connect<typename F::value_type>(fragment.id(), kind, std::forward<Hook>(hook));
+        else
+            return connect<F>(component<F>(), kind, std::forward<Hook>(hook));
     }
 
     template <class T>
@@ -788,12 +900,6 @@ private:
         else
             return component<F>();
     }
-    [[nodiscard]] std::size_t count_of(const detail::fragment_data& fragment) const noexcept {
-        std::size_t sum = 0;
-        for (const detail::chunk_index one : fragment.chunks) sum += store_.graph().at(one).size;
-        return sum;
-    }
-
     template <class T>
     [[nodiscard]] id_type self() const noexcept {
         return store_.id_of(store_.template find_fragment<T>());
@@ -801,6 +907,8 @@ private:
     static id_type from_value(std::uint64_t value) noexcept {
         return id_type::from_value(static_cast<typename Layout::rep>(value));
     }
+
+    friend class basic_deferred<Layout>;
 
     store_type store_;
     detail::query_cache queries_{store_.fragments(), store_.graph()};
@@ -819,5 +927,32 @@ private:
     explicit entity_range(const store_type& from) noexcept : store_(&from) {}
     const store_type* store_;
 };
+
+/// A scope as an object: `{ deferred scope{w}; ... }`. It commits at the end of its block and cancels
+/// when an exception leaves it. Not to be closed by `world::commit`. Must not outlive its world.
+template <class Layout>
+class basic_deferred {
+public:
+    explicit basic_deferred(basic_world<Layout>& w) noexcept : changes_(w.store_) {}
+    basic_deferred(const basic_deferred&) = delete;
+    basic_deferred& operator=(const basic_deferred&) = delete;
+    /// May throw as `world::commit` does.
+    ~basic_deferred() noexcept(false) {
+        if (changes_.is_open() && std::uncaught_exceptions() == exceptions_) changes_.commit();
+    }
+
+    /// Closes it before the end of the block; the end does nothing then.
+    void commit() {
+        if (changes_.is_open()) changes_.commit();
+    }
+    void cancel() noexcept {
+        if (changes_.is_open()) changes_.cancel();
+    }
+
+private:
+    typename detail::store<Layout>::scope changes_;
+    int exceptions_ = std::uncaught_exceptions();
+};
+using deferred = basic_deferred<layouts::bound>;
 
 }  // namespace muster

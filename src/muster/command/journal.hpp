@@ -1,0 +1,138 @@
+// journal: changes that wait for the end of a scope. The room `command` owns them and works out what
+// several changes of one entity come to (`plan`); `store` carries them out.
+//
+// Entries stand in the order of their recording, so that a scope that is cancelled takes its own away
+// from the end. Those of one entity are a group; groups stand in the order in which their entities
+// were first touched, which is the order they are carried out in:
+//
+//     groups    [ e7       ][ e2     ][ e9 ][ barrier ][ e7 ]
+//                   |            |
+//     entries   [ put ]<-----[ put ]<--[ remove ]          each knows the one before it in its group
+//                   |            |
+//     memory     position     velocity                     values lie in blocks that are used again
+//
+// A barrier concerns many entities: nothing is put together across it.
+#pragma once
+
+#include <muster/base/arena.hpp>
+#include <muster/type/fragment_data.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+
+namespace muster::detail {
+
+enum class change_kind : std::uint8_t {
+    spawn,           // the entity was made in this scope
+    put,             // a value to insert or assign
+    keep,            // a value to insert, if there is none
+    replace,         // a value to assign, if there is one
+    touch,           // as if the value were assigned
+    remove,          // the fragment
+    clear,           // all fragments
+    destroy,         // the entity
+    clear_fragment,  // from here on: of a barrier
+    copy_fragment,
+    reserve,
+};
+
+struct journal_entry {
+    fragment_data* fragment;  // null: the change concerns none, or it was destroyed meanwhile
+    void* value;              // owned; null: a tag, no value, or it has gone where it belongs
+    std::source_location where;
+    std::uint64_t other;  // of reserve: how many rows
+    std::uint32_t group;
+    std::uint32_t previous;  // of the same group, or `journal::none`
+    change_kind kind;
+    bool fixes_type;  // the fragment's type was open before
+};
+
+struct journal_group {
+    std::uint64_t id;        // the entity's, as `basic_id::value` says it
+    std::uint32_t last;      // entry, or `journal::none`
+    std::uint32_t shadowed;  // the group that the entity had before, or `journal::none`
+    bool is_barrier;
+};
+
+class MUSTER_API journal {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    struct position {
+        std::uint32_t entries = 0;
+        std::uint32_t groups = 0;
+        std::uint32_t segment = 0;  // the first group behind the last barrier
+        arena::position memory;
+    };
+
+    journal() = default;
+    journal(const journal&) = delete;
+    journal& operator=(const journal&) = delete;
+
+    [[nodiscard]] position now() const noexcept { return now_; }
+    [[nodiscard]] bool empty() const noexcept { return now_.groups == 0; }
+    [[nodiscard]] std::uint32_t size() const noexcept { return now_.groups; }
+    [[nodiscard]] journal_entry& entry(std::uint32_t index) const noexcept {
+        return entries_[index];
+    }
+    [[nodiscard]] const journal_group& group(std::uint32_t index) const noexcept {
+        return groups_[index];
+    }
+
+    /// Room for another entry in another group: the next `add` cannot fail.
+    void reserve_one();
+    /// A change of this entity, behind all others; without a value. `std::bad_alloc` changes nothing.
+    journal_entry& add(std::uint64_t who, change_kind kind, fragment_data* fragment,
+                       const std::source_location& where);
+    journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment,
+                               const std::source_location& where);
+    /// Room for the value of an entry.
+    [[nodiscard]] void* allocate(const type_info& type) {
+        void* const made = memory_.allocate(type.size, type.alignment);
+        now_.memory = memory_.now();
+        return made;
+    }
+
+    /// The last entry that waits for this entity, or `none`.
+    [[nodiscard]] std::uint32_t last_of(std::uint64_t who) const noexcept {
+        const std::uint32_t found = find(who);
+        return found == none ? none : groups_[found].last;
+    }
+
+    /// The groups before this one have been carried out: nothing is added to them any more.
+    void begin(std::uint32_t group) noexcept { done_ = group; }
+
+    /// Takes the last entry away, if there is one behind `to`, and its group with it. What becomes of its
+    /// value and its entity is the caller's to see to.
+    [[nodiscard]] bool pop(const position& to, journal_entry& popped, std::uint64_t& who) noexcept;
+    /// Forgets everything; keeps the memory.
+    void clear() noexcept;
+    /// Gives memory back; there must be no entry.
+    void free() noexcept;
+
+private:
+    struct place {
+        std::uint64_t id;
+        std::uint32_t group;
+        std::uint32_t epoch;  // of another: the place is free
+    };
+
+    [[nodiscard]] std::uint32_t find(std::uint64_t who) const noexcept;
+    [[nodiscard]] std::size_t place_of(std::uint64_t who) const noexcept;
+    [[nodiscard]] std::uint32_t ensure(std::uint64_t who) noexcept;
+    journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment,
+                          const std::source_location& where) noexcept;
+    MUSTER_COLD void grow();
+
+    position now_;
+    std::uint32_t done_ = 0;   // groups that were carried out
+    std::uint32_t epoch_ = 1;  // of the table; never 0
+    raw_array<journal_entry> entries_;
+    raw_array<journal_group> groups_;
+    raw_array<place> places_;  // by the lowest bits of ids, which differ for most
+    std::size_t taken_ = 0;    // places in this epoch; at most half of them
+    arena memory_;
+};
+
+}  // namespace muster::detail

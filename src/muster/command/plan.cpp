@@ -1,0 +1,138 @@
+#include <muster/command/plan.hpp>
+
+#include <algorithm>
+
+namespace muster::detail {
+
+namespace {
+
+/// What becomes of one fragment.
+struct fate {
+    enum class source : std::uint8_t { kept, given, started, gone };
+
+    fragment_data* fragment;
+    source from;
+    bool was_there;
+    bool is_touched;
+    std::uint32_t given;  // which change has the value
+};
+
+class fates {
+public:
+    explicit fates(const chunk_data& from) {
+        for (fragment_data* one : from.fragments)
+            all_.push_back({one, fate::source::kept, true, false, plan::none});
+    }
+
+    void change(const change_shape& one, std::uint32_t index) {
+        switch (one.kind) {
+        case change_kind::put: put(*one.fragment, fate::source::given, index); break;
+        case change_kind::keep:
+            if (!has(*one.fragment)) put(*one.fragment, fate::source::given, index);
+            break;
+        case change_kind::replace:
+            if (has(*one.fragment)) put(*one.fragment, fate::source::given, index);
+            break;
+        case change_kind::touch:
+            if (has(*one.fragment)) find(*one.fragment)->is_touched = true;
+            break;
+        case change_kind::remove:
+            if (has(*one.fragment)) find(*one.fragment)->from = fate::source::gone;
+            break;
+        default:
+            for (fate& each : all_) each.from = fate::source::gone;
+        }
+    }
+
+    [[nodiscard]] std::vector<fate>& all() noexcept { return all_; }
+
+private:
+    [[nodiscard]] fate* find(const fragment_data& fragment) noexcept {
+        for (fate& one : all_)
+            if (one.fragment == &fragment) return &one;
+        return nullptr;
+    }
+    [[nodiscard]] bool has(const fragment_data& fragment) noexcept {
+        const fate* const found = find(fragment);
+        return found != nullptr && found->from != fate::source::gone;
+    }
+    /// Also what it needs, if it is new.
+    void put(fragment_data& fragment, fate::source from, std::uint32_t given) {
+        const bool is_new = !has(fragment);
+        if (fate* const found = find(fragment)) {
+            found->from = from;
+            found->given = given;
+        } else {
+            all_.push_back({&fragment, from, false, false, given});
+        }
+        if (!is_new) return;
+        for (fragment_data* const needed : fragment.needs)
+            if (!has(*needed)) put(*needed, fate::source::started, plan::none);
+    }
+
+    std::vector<fate> all_;
+};
+
+void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
+               std::span<const change_shape> shape) {
+    fates come_to(from);
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        come_to.change(shape[i], static_cast<std::uint32_t>(i));
+    std::vector<fate>& all = come_to.all();
+    std::ranges::sort(all, {}, [](const fate& one) { return one.fragment->index; });
+
+    std::vector<fragment_data*> set;
+    for (const fate& one : all)
+        if (one.from != fate::source::gone) set.push_back(one.fragment);
+    made.generation = 0;  // until all is there
+    made.from = &from;
+    made.to = &graph.ensure(set);
+    made.columns.clear();
+    made.arrivals.clear();
+    made.removed.clear();
+    made.present.clear();
+    made.moves_bytes = !from.runs_code && !made.to->runs_code;
+    for (const fate& one : all) {
+        fragment_data* const fragment = one.fragment;
+        const bool is_replaced =
+            one.from == fate::source::given || one.from == fate::source::started;
+        if (one.from == fate::source::gone) {
+            if (one.was_there && fragment->hooks.has(remove_hooks))
+                made.removed.push_back(fragment);
+        } else if (!one.was_there) {
+            if (fragment->hooks.has(insert_hooks)) made.present.push_back({fragment, true});
+        } else if ((is_replaced || one.is_touched) && fragment->hooks.has(assign_hooks)) {
+            made.present.push_back({fragment, false});
+        }
+        if (is_replaced) {
+            const std::size_t column = made.to->find_column(*fragment);
+            if (column < made.to->columns.size())
+                made.arrivals.push_back({static_cast<std::uint32_t>(column), one.given});
+            if (one.given == plan::none) made.moves_bytes = false;
+        }
+        if (one.was_there && fragment->type->size != 0)
+            made.columns.push_back(one.from == fate::source::kept
+                                       ? static_cast<std::uint32_t>(made.to->find_column(*fragment))
+                                       : edge::dropped);
+    }
+    made.moves_bytes = made.moves_bytes && made.removed.empty() && made.present.empty();
+    made.shape.assign(shape.begin(), shape.end());
+    made.generation = graph.generation();
+}
+
+}  // namespace
+
+const plan& plan_cache::find(chunk_graph& graph, chunk_data& from,
+                             std::span<const change_shape> shape) {
+    std::size_t hash = to_int(from.index);
+    for (const change_shape& one : shape)
+        hash = hash * 31 + (one.fragment == nullptr ? 0 : to_int(one.fragment->index)) +
+               static_cast<std::size_t>(one.kind);
+    plan& found = plans_[hash % size];
+    if (found.generation != graph.generation() || found.from != &from ||
+        !std::ranges::equal(found.shape, shape))
+        make_plan(found, graph, from, shape);
+    return found;
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,65 @@
+// plan: what the changes of one entity, in their order, come to: one move, and what hooks are told.
+//
+// It depends only on the chunk that the entity is in and on the changes' shape, their kinds and
+// fragments: entities that are treated alike share a plan.
+#pragma once
+
+#include <muster/command/journal.hpp>
+#include <muster/storage/chunk_graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace muster::detail {
+
+/// A change without its value.
+struct change_shape {
+    fragment_data* fragment;  // null for `clear`
+    change_kind kind;         // put, keep, replace, touch, remove or clear
+
+    friend bool operator==(const change_shape&, const change_shape&) noexcept = default;
+};
+
+struct MUSTER_API plan {
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    /// A value of the target that does not come from the source.
+    struct arrival {
+        std::uint32_t column;  // of the target
+        std::uint32_t given;   // which change has the value; `none`: the default value
+    };
+
+    chunk_data* from = nullptr;
+    chunk_data* to = nullptr;
+    std::vector<std::uint32_t> columns;  // for each of the source: which of the target, or
+                                         // `edge::dropped`
+    std::vector<arrival> arrivals;
+
+    // What hooks are told, in the order of fragments; only those that have such hooks.
+    std::vector<fragment_data*> removed;
+    struct told {
+        fragment_data* fragment;
+        bool is_new;
+    };
+    std::vector<told> present;  // inserted or assigned
+
+    bool moves_bytes = false;  // no hook, no default value, and no code of the user's runs
+
+    std::vector<change_shape> shape;  // what it was made for
+    std::uint64_t generation = 0;     // of the graph, then; 0: never
+};
+
+/// The plans that were needed lately.
+class MUSTER_API plan_cache {
+public:
+    /// Ends with the next call. Can fail as `chunk_graph::ensure` does.
+    const plan& find(chunk_graph& graph, chunk_data& from, std::span<const change_shape> shape);
+
+private:
+    static constexpr std::size_t size = 16;
+    plan plans_[size];
+};
+
+}  // namespace muster::detail

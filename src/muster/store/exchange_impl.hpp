@@ -1,0 +1,144 @@
+// The part of store_impl.hpp that moves an entity so that it can still go back: hooks are told when it
+// has arrived, and one that throws undoes all of it.
+#pragma once
+
+#include <muster/store/store.hpp>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace muster::detail {
+
+/// An entity on the way that a plan says, with the values that it gets and those that it loses. The
+/// given ones stay the caller's until it has gone for good; all others end with this.
+template <class Layout>
+class store<Layout>::exchange {
+public:
+    /// All that can fail. Room for a row is there.
+    exchange(store& owner, id_type who, const plan& way, std::span<void*> given)
+        : store_(owner), who_(who), way_(way), from_(*way.from), to_(*way.to) {
+        arriving_.reserve(way.arrivals.size());
+        for (const plan::arrival& one : way.arrivals)
+            arriving_.push_back(one.given == plan::none ? nullptr : given[one.given]);
+        for (std::size_t i = 0; i < from_.columns.size(); ++i)
+            leaving_.push_back(way.columns[i] == edge::dropped ? room_for(from_.columns[i])
+                                                               : nullptr);
+        struct rollback {
+            exchange* made;
+            ~rollback() {
+                if (made != nullptr) made->end();
+            }
+        };
+        rollback guard{this};
+        for (std::size_t i = 0; i < arriving_.size(); ++i)
+            if (way.arrivals[i].given == plan::none) arriving_[i] = start(target(i));
+        guard.made = nullptr;
+    }
+    exchange(const exchange&) = delete;
+    exchange& operator=(const exchange&) = delete;
+    ~exchange() { end(); }
+
+    void go() noexcept {
+        const busy_scope nobody_else(store_);
+        row_ = store_.find_record(who_.key())->row();
+        const std::size_t to_row = moves() ? to_.size : row_;
+        for (std::size_t i = 0; i < from_.columns.size(); ++i)
+            if (std::byte* const there = outside(i, to_row))
+                from_.columns[i].relocate(there, from_.columns[i].at(row_), 1);
+        for (std::size_t i = 0; i < arriving_.size(); ++i)
+            target(i).relocate(target(i).at(to_row), bytes(arriving_[i]), 1);
+        is_there_ = true;
+        if (!moves()) return;
+        if (has_row(from_)) store_.close_gap(from_, row_);
+        store_.find_record(who_.key())->place(to_.index, has_row(to_) ? to_row : 0);
+        if (has_row(to_)) ids(to_)[to_.size++] = who_;
+    }
+
+    void go_back() noexcept {
+        const busy_scope nobody_else(store_);
+        if (moves()) {
+            if (has_row(to_)) --to_.size;
+            if (has_row(from_)) {
+                store_.open_gap(from_, row_);
+                ids(from_)[row_] = who_;
+            }
+            store_.find_record(who_.key())->place(from_.index, row_);
+        }
+        const std::size_t to_row = moves() ? to_.size : row_;
+        for (std::size_t i = 0; i < arriving_.size(); ++i)
+            target(i).relocate(bytes(arriving_[i]), target(i).at(to_row), 1);
+        for (std::size_t i = 0; i < from_.columns.size(); ++i)
+            if (std::byte* const there = outside(i, to_row))
+                from_.columns[i].relocate(from_.columns[i].at(row_), there, 1);
+        is_there_ = false;
+    }
+
+private:
+    [[nodiscard]] bool moves() const noexcept { return &from_ != &to_; }
+    [[nodiscard]] static bool has_row(const chunk_data& chunk) noexcept {
+        return chunk.index != chunk_index{};
+    }
+    static std::byte* bytes(void* at) noexcept { return static_cast<std::byte*>(at); }
+    [[nodiscard]] const column& target(std::size_t arrival) const noexcept {
+        return to_.columns[way_.arrivals[arrival].column];
+    }
+    /// Where a value of the source goes; null if it stays.
+    [[nodiscard]] std::byte* outside(std::size_t column, std::size_t to_row) const noexcept {
+        if (leaving_[column] != nullptr) return bytes(leaving_[column]);
+        return moves() ? to_.columns[way_.columns[column]].at(to_row) : nullptr;
+    }
+    [[nodiscard]] void* room_for(const column& one) {
+        return store_.scratch_.allocate(one.type->size, one.type->alignment);
+    }
+    [[nodiscard]] void* start(const column& one) {
+        if (!one.fragment->can_start()) store_.raise_no_default(*one.fragment, one.fragment->name);
+        void* const room = room_for(one);
+        const busy_scope nobody_else(store_);
+        one.fragment->start_values(room, 1);
+        return room;
+    }
+    void end() noexcept {
+        const busy_scope nobody_else(store_);
+        if (is_there_) {
+            for (std::size_t i = 0; i < leaving_.size(); ++i)
+                if (leaving_[i] != nullptr) from_.columns[i].destroy(bytes(leaving_[i]), 1);
+        } else {
+            for (std::size_t i = 0; i < arriving_.size(); ++i)
+                if (way_.arrivals[i].given == plan::none && arriving_[i] != nullptr)
+                    target(i).destroy(bytes(arriving_[i]), 1);
+        }
+    }
+
+    store& store_;
+    id_type who_;
+    const plan& way_;
+    chunk_data& from_;
+    chunk_data& to_;
+    std::size_t row_ = 0;          // in the source
+    std::vector<void*> arriving_;  // for each arrival: where its value waits
+    std::vector<void*> leaving_;   // for each column of the source: where a value that goes is kept
+    bool is_there_ = false;
+};
+
+/// The last row takes the place of one whose values have gone.
+template <class Layout>
+void store<Layout>::close_gap(chunk_data& chunk, std::size_t row) noexcept {
+    const std::size_t last = --chunk.size;
+    if (row == last) return;
+    for (const column& one : chunk.columns) one.relocate(one.at(row), one.at(last), 1);
+    const id_type moved = ids(chunk)[row] = ids(chunk)[last];
+    find_record(moved.key())->place(chunk.index, row);
+}
+
+/// Undoes it: the row has no values again.
+template <class Layout>
+void store<Layout>::open_gap(chunk_data& chunk, std::size_t row) noexcept {
+    const std::size_t last = chunk.size++;
+    if (row == last) return;
+    for (const column& one : chunk.columns) one.relocate(one.at(last), one.at(row), 1);
+    const id_type moved = ids(chunk)[last] = ids(chunk)[row];
+    find_record(moved.key())->place(chunk.index, last);
+}
+
+}  // namespace muster::detail

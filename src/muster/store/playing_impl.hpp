@@ -1,0 +1,418 @@
+// The part of store_impl.hpp that ends scopes: cancels what was recorded, or carries it out and tells
+// the hooks. Start reading at `play`.
+#pragma once
+
+#include <muster/base/first_error.hpp>
+#include <muster/base/text.hpp>
+#include <muster/store/exchange_impl.hpp>
+#include <muster/store/store.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+namespace muster::detail {
+
+// ---- scopes ------------------------------------------------------------------------------------
+
+template <class Layout>
+void store<Layout>::replace(const scope& one, scope* by) noexcept {
+    scope** at = &innermost_;
+    while (*at != &one) at = &(*at)->outer_;
+    *at = by;
+}
+
+template <class Layout>
+void store<Layout>::commit() {
+    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit");
+    const std::unique_ptr<scope> last(innermost_);
+    last->commit();
+}
+
+template <class Layout>
+void store<Layout>::cancel() {
+    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("cancel");
+    delete innermost_;
+}
+
+/// What a cancelled scope has recorded.
+template <class Layout>
+void store<Layout>::rewind(const journal::position& to) noexcept {
+    journal_entry gone{};
+    std::uint64_t who = 0;
+    while (journal_.pop(to, gone, who)) {
+        if (gone.value != nullptr && gone.fragment->type->destroy != nullptr) {
+            const busy_scope nobody_else(*this);
+            gone.fragment->type->destroy(gone.value, 1);
+        }
+        if (gone.fixes_type && gone.fragment != nullptr) gone.fragment->is_open = true;
+        if (gone.kind == change_kind::spawn)
+            unmake(id_type::from_value(static_cast<typename Layout::rep>(who)));
+    }
+}
+
+/// An id that was made in a scope, and that no other entity has anything of.
+template <class Layout>
+void store<Layout>::unmake(id_type made) noexcept {
+    record_type* const found = find_record(made.key());
+    if (found == nullptr || !found->is(made, pool_.origin())) return;
+    fragment_data* const fragment = fragments_.find(made.value());
+    die(made, *found);
+    if (fragment != nullptr) forget_fragment(*fragment);
+}
+
+/// A hook must close the scopes it opens: what it changes could not be put in order else.
+template <class Layout>
+void store<Layout>::refuse_open_scopes(const scope* mine) {
+    if (innermost_ == mine) return;
+    while (innermost_ != mine && innermost_->is_users_) delete innermost_;
+    raise(errc::unbalanced_scope,
+          "a hook has opened a scope by defer() and not closed it: what it recorded is dropped");
+}
+
+// ---- carrying out ------------------------------------------------------------------------------
+
+template <class Layout>
+void store<Layout>::play() {
+    scope whole(*this);  // what hooks change comes last
+    first_error error;
+    for (std::uint32_t i = 0; i < journal_.size(); ++i) {
+        journal_.begin(i + 1);
+        error.attempt([&] { carry_out(i); });
+    }
+    journal_.clear();
+    whole.end();
+    error.rethrow();
+}
+
+/// All that was recorded for one entity, or nothing of it.
+template <class Layout>
+void store<Layout>::carry_out(std::uint32_t which) {
+    const journal_group group = journal_.group(which);
+    if (group.is_barrier) return carry_out_barrier(group);
+    const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
+
+    entries_.clear();
+    for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous)
+        entries_.push_back(at);
+    std::reverse(entries_.begin(), entries_.end());
+
+    struct
+        rest {  // values that have not arrived end; if all has failed, so does what hooks recorded
+        store& owner;
+        id_type who;
+        journal::position before;
+        bool is_born = false;
+        bool is_done = false;
+        ~rest() {
+            if (!is_done) owner.rewind(before);
+            for (const std::uint32_t at : owner.entries_) {
+                journal_entry& one = owner.journal_.entry(at);
+                if (one.value == nullptr || one.fragment->type->destroy == nullptr) continue;
+                const busy_scope nobody_else(owner);
+                one.fragment->type->destroy(std::exchange(one.value, nullptr), 1);
+            }
+            if (!is_done && is_born) owner.unmake(who);
+            owner.scratch_.rewind({});
+        }
+    };
+    rest guard{*this, who, journal_.now()};
+    if (!alive(who)) {
+        guard.is_done = true;
+        return;
+    }
+
+    shape_.clear();
+    values_.clear();
+    const journal_entry* end = nullptr;
+    for (const std::uint32_t at : entries_) {
+        const journal_entry& one = journal_.entry(at);
+        if (one.kind == change_kind::spawn) {
+            guard.is_born = true;
+        } else if (one.kind == change_kind::destroy) {
+            end = &one;
+            break;
+        } else if (one.fragment == nullptr && one.kind != change_kind::clear) {
+            raise(errc::dead_fragment,
+                  text("a change of ", describe(who),
+                       " is dropped: its fragment was destroyed in the same scope"));
+        } else {
+            shape_.push_back({one.fragment, one.kind});
+            values_.push_back(one.value);
+        }
+    }
+    if (end != nullptr) {
+        if (!guard.is_born)
+            destroy_told({who, end->where});
+        else  // nobody has seen it
+            unmake(who);
+    } else {
+        const plan& way = plans_.find(graph_, graph_.at(find(who)->chunk()), shape_);
+        follow(who, way, values_, guard.is_born);
+        // What has arrived belongs to the world.
+        std::size_t i = 0;
+        for (const std::uint32_t at : entries_)
+            if (journal_entry& one = journal_.entry(at); one.kind != change_kind::spawn)
+                one.value = values_[i++];
+    }
+    guard.is_done = true;
+}
+
+template <class Layout>
+void store<Layout>::carry_out_barrier(const journal_group& group) {
+    const journal_entry change = journal_.entry(group.last);
+    const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
+    scope whole(*this);
+    switch (change.kind) {
+    case change_kind::destroy:
+        if (alive(who)) destroy_told({who, change.where});
+        break;
+    case change_kind::clear_fragment:
+        if (change.fragment != nullptr) clear_fragment_now(*change.fragment);
+        break;
+    case change_kind::copy_fragment: {
+        if (change.fragment == nullptr) break;
+        const fragment_data& source = get_fragment(who, "copy_fragment", &change.where);
+        if (change.fragment->hooks.has(insert_hooks | assign_hooks))
+            copy_told(source, *change.fragment);
+        else
+            copy_fragment_now(source, *change.fragment);
+        break;
+    }
+    default:
+        for (chunk_data* one : graph_.all())
+            if (one->serial == group.id && change.other > one->size)
+                one->make_room(change.other - one->size, row_limit, {});
+    }
+    whole.commit();
+}
+
+/// Moves the entity once. `values` are those of the plan's shape; those that arrive become null. If a
+/// hook throws, all is as it was.
+template <class Layout>
+void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values, bool is_born) {
+    const bool tells_birth = is_born && entity_hooks_.has(insert_hooks);
+    if (way.from != way.to && way.to != &graph_.nowhere()) way.to->make_room(1, row_limit, {});
+    if (way.moves_bytes && !tells_birth) {
+        follow_bytes(who, way, values);
+    } else {
+        exchange moved(*this, who, way, values);
+        const scope* const mine = innermost_;
+        for (fragment_data* one : way.removed) call_hooks(hook_kind::remove, who, *one);
+        refuse_open_scopes(mine);
+        moved.go();
+        struct undo {
+            exchange& moved;
+            bool is_done = false;
+            ~undo() {
+                if (!is_done) moved.go_back();
+            }
+        };
+        undo guard{moved};
+        if (tells_birth) entity_hooks_.run(hook_kind::insert, who.value(), nullptr);
+        for (const plan::told& one : way.present) {
+            call_hooks(one.is_new ? hook_kind::insert : hook_kind::assign, who, *one.fragment);
+            call_hooks(hook_kind::set, who, *one.fragment);
+        }
+        refuse_open_scopes(mine);
+        guard.is_done = true;
+    }
+    for (const plan::arrival& one : way.arrivals)
+        if (one.given != plan::none) values[one.given] = nullptr;
+}
+
+/// The same where nothing can fail and no code of the user's runs.
+template <class Layout>
+void store<Layout>::follow_bytes(id_type who, const plan& way, std::span<void*> values) noexcept {
+    chunk_data& from = *way.from;
+    chunk_data& to = *way.to;
+    record_type& found = *find_record(who.key());
+    const std::size_t row = found.row();
+    const std::size_t to_row = &from == &to ? row : to.size;
+    if (&from != &to) {
+        found.place(to.index, &to == &graph_.nowhere() ? 0 : to_row);
+        if (&from != &graph_.nowhere()) {
+            const std::size_t last = --from.size;
+            if (row != last) {
+                const id_type moved = ids(from)[row] = ids(from)[last];
+                pool_.find(moved.key())->place(from.index, row);
+            }
+            const std::uint32_t* target = way.columns.data();
+            for (const column& one : from.columns) {
+                const std::uint32_t which = *target++;
+                one.take_bytes(row, last, which == edge::dropped ? nullptr : &to.columns[which],
+                               to_row);
+            }
+        }
+        if (&to != &graph_.nowhere()) ids(to)[to.size++] = who;
+    }
+    for (const plan::arrival& one : way.arrivals)
+        to.columns[one.column].put_bytes(to_row, values[one.given]);
+}
+
+// ---- hooks -------------------------------------------------------------------------------------
+
+template <class Layout>
+void store<Layout>::call_hooks(hook_kind kind, id_type who, fragment_data& fragment) {
+    if (fragment.hooks.has(to_bits(kind)))
+        fragment.hooks.run(kind, who.value(), find_raw(who, fragment));
+}
+
+/// Of one that is about to die.
+template <class Layout>
+void store<Layout>::tell_going(id_type who) {
+    const scope* const mine = innermost_;
+    const chunk_data& here = graph_.at(find(who)->chunk());
+    if (here.tells_going)
+        for (fragment_data* one : here.fragments) call_hooks(hook_kind::remove, who, *one);
+    if (entity_hooks_.has(remove_hooks)) entity_hooks_.run(hook_kind::remove, who.value(), nullptr);
+    refuse_open_scopes(mine);
+}
+
+/// Of the entities that were made in the rows from `first` on.
+template <class Layout>
+void store<Layout>::tell_coming(chunk_data& into, std::size_t first) {
+    if (!tells_coming(into)) return;
+    const scope* const mine = innermost_;
+    for (std::size_t row = first; row < into.size; ++row) {
+        const id_type who = ids(into)[row];
+        if (entity_hooks_.has(insert_hooks))
+            entity_hooks_.run(hook_kind::insert, who.value(), nullptr);
+        for (fragment_data* one : into.fragments) {
+            call_hooks(hook_kind::insert, who, *one);
+            call_hooks(hook_kind::set, who, *one);
+        }
+    }
+    refuse_open_scopes(mine);
+}
+
+template <class Layout>
+void store<Layout>::tell_assigned(id_type who, const fragment_data& fragment) {
+    if (!fragment.hooks.has(assign_hooks)) return;
+    const scope* const mine = innermost_;
+    fragment_data& known = *fragments_.find(fragment.id);
+    call_hooks(hook_kind::assign, who, known);
+    call_hooks(hook_kind::set, who, known);
+    refuse_open_scopes(mine);
+}
+
+template <class Layout>
+void store<Layout>::destroy_told(at_type who) {
+    if (fragments_.find(who.id.value()) != nullptr) return destroy_fragment(who);
+    if (provenance_)
+        deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()));
+    tell_going(who.id);
+    die(who.id, *find_record(who.id.key()));
+}
+
+/// One by one: all or nothing for each entity.
+template <class Layout>
+void store<Layout>::copy_told(const fragment_data& source, fragment_data& target) {
+    std::vector<id_type> owners;
+    for (const chunk_index owner : source.chunks) {
+        const chunk_data& chunk = graph_.at(owner);
+        owners.insert(owners.end(), ids(chunk), ids(chunk) + chunk.size);
+    }
+    const change_shape shape[] = {{&target, change_kind::put}};
+    first_error error;
+    for (const id_type who : owners)
+        error.attempt([&] {
+            struct copied {
+                store& owner;
+                const type_info& type;
+                void* value = nullptr;
+                ~copied() {
+                    const busy_scope nobody_else(owner);
+                    if (value != nullptr && type.destroy != nullptr) type.destroy(value, 1);
+                    owner.scratch_.rewind({});
+                }
+            };
+            copied copy{*this, *target.type};
+            if (target.type->size != 0) {
+                void* const room = scratch_.allocate(target.type->size, target.type->alignment);
+                const busy_scope nobody_else(*this);
+                source.copy_value(room, find_raw(who, source), 1);
+                copy.value = room;
+            }
+            scope whole(*this);
+            const plan& way = plans_.find(graph_, graph_.at(find(who)->chunk()), shape);
+            follow(who, way, {&copy.value, 1}, false);
+            whole.commit();
+        });
+    error.rethrow();
+}
+
+template <class Layout>
+bool store<Layout>::has_hooks() const noexcept {
+    return entity_hooks_.kinds() != 0 || hooked_ != 0;
+}
+
+/// Entities whose hooks throw stay; so do fragments that one of them has.
+template <class Layout>
+void store<Layout>::reset_told(const std::source_location& where) {
+    std::vector<id_type> all;
+    for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) all.push_back(e);
+    scope whole(*this);
+    for (const fragment_data* one : fragments_.all())  // singletons
+        if (one->is_own) journal_.add(one->id, change_kind::clear, nullptr, where);
+    // Fragments last: those that have them can still be seen whole.
+    for (const id_type e : all)
+        if (fragments_.find(e.value()) == nullptr) record_destroy({e, where});
+    for (const id_type e : all)
+        if (fragments_.find(e.value()) != nullptr) record_destroy({e, where});
+    whole.commit();
+}
+
+template <class Layout>
+std::uint64_t store<Layout>::add_hook(id_type f, hook_kind kind, hook_function&& made) {
+    refuse_in_change("define");
+    if (f.is_null()) {
+        const std::uint64_t number = entity_hooks_.add(kind, std::move(made));
+        note_hooks();
+        return number;
+    }
+    const std::uint64_t number = open_fragment(f).hooks.add(kind, std::move(made));
+    note_hooks();
+    return number;
+}
+
+template <class Layout>
+hook_list* store<Layout>::find_hooks(id_type f) noexcept {
+    if (f.is_null()) return &entity_hooks_;
+    fragment_data* const found = fragments_.find(f.value());
+    return found == nullptr ? nullptr : &found->hooks;
+}
+
+template <class Layout>
+bool store<Layout>::connect_hook(id_type f, std::uint64_t number, bool wanted) noexcept {
+    hook_list* const list = find_hooks(f);
+    const bool is_done = list != nullptr && list->connect(number, wanted);
+    if (is_done) note_hooks();
+    return is_done;
+}
+
+template <class Layout>
+bool store<Layout>::remove_hook(id_type f, std::uint64_t number) noexcept {
+    hook_list* const list = find_hooks(f);
+    const bool is_done = list != nullptr && list->remove(number);
+    if (is_done) note_hooks();
+    return is_done;
+}
+
+template <class Layout>
+bool store<Layout>::is_connected(id_type f, std::uint64_t number) const noexcept {
+    // SAFETY: nothing is changed.
+    const hook_list* const list = const_cast<store*>(this)->find_hooks(f);
+    return list != nullptr && list->is_connected(number);
+}
+
+/// Others than before have to be told.
+template <class Layout>
+void store<Layout>::note_hooks() noexcept {
+    hooked_ = 0;
+    for (const fragment_data* one : fragments_.all()) hooked_ |= one->hooks.kinds();
+    busy_ = entity_hooks_.kinds() != 0 ? busy_ | is_watched : busy_ & ~is_watched;
+    note_meaning();
+}
+
+}  // namespace muster::detail

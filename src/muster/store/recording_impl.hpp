@@ -1,0 +1,258 @@
+// The part of store_impl.hpp that writes changes into the journal. Whatever fails here happens in a
+// scope that the caller has opened, and is taken back with it.
+#pragma once
+
+#include <muster/base/text.hpp>
+#include <muster/store/store.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace muster::detail {
+
+template <class Layout>
+journal_entry& store<Layout>::note(at_type who, change_kind kind, fragment_data& fragment) {
+    journal_entry& made = journal_.add(who.id.value(), kind, &fragment, who.where);
+    // What waits is of this type: the fragment must not take another.
+    made.fixes_type = std::exchange(fragment.is_open, false);
+    return made;
+}
+
+template <class Layout>
+auto store<Layout>::record_birth(const id_type* wanted) -> id_type {
+    journal_.reserve_one();
+    id_type made;
+    if (wanted != nullptr)
+        claim(made = *wanted);
+    else
+        made = pool_.create();
+    journal_.add(made.value(), change_kind::spawn, nullptr, {});
+    return made;
+}
+
+/// A copy of a value in the world, made as `clone` does or as the type says.
+template <class Layout>
+void store<Layout>::record_copy(at_type who, change_kind kind, fragment_data& fragment,
+                                const void* value, bool as_clone) {
+    journal_entry& made = note(who, kind, fragment);
+    if (fragment.type->size == 0) return;
+    void* const room = journal_.allocate(*fragment.type);
+    const busy_scope nobody_else(*this);
+    if (as_clone)
+        fragment.copy_value(room, value, 1);
+    else
+        fragment.type->copy_values(room, value, 1, 0);
+    made.value = room;
+}
+
+template <class Layout>
+void store<Layout>::record_boxed(at_type who, change_kind kind, fragment_data& fragment,
+                                 boxed_value& value) {
+    journal_entry& made = note(who, kind, fragment);
+    if (fragment.type->size == 0) return;
+    void* const room = journal_.allocate(*fragment.type);
+    const busy_scope nobody_else(*this);
+    take_boxed(room, value);
+    made.value = room;
+}
+
+/// What `spawn_many` and, if there is a prototype, `clone_many` do.
+template <class Layout>
+void store<Layout>::record_many(std::span<id_type> out, chunk_data& given_chunk, row_values given,
+                                const at_type* prototype) {
+    const std::source_location where =
+        prototype == nullptr ? std::source_location{} : prototype->where;
+    std::vector<id_type> all(out.size());
+    scope whole(*this);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = record_birth(nullptr);
+        if (prototype != nullptr) record_copies(all[i], *prototype, given_chunk);
+        for (std::size_t at = 0; at < given.fragments.size(); ++at) {
+            fragment_data& fragment = *given.fragments[at];
+            const auto* const value = static_cast<const std::byte*>(given.values[at]);
+            record_copy({all[i], where}, change_kind::put, fragment,
+                        value + i * given.step * fragment.type->size, false);
+        }
+        for (fragment_data* one : given_chunk.fragments) {  // what was given without a value
+            if (given.find(one) != nullptr) continue;
+            boxed_value value(*one->type);
+            if (!one->can_start()) raise_no_default(*one, one->name);
+            {
+                const busy_scope nobody_else(*this);
+                one->start_values(value.room, 1);
+                value.filled = true;
+            }
+            record_boxed({all[i], where}, change_kind::put, *one, value);
+        }
+    }
+    std::copy(all.begin(), all.end(), out.begin());
+    whole.commit();
+}
+
+/// What a clone has of its prototype: its values, and what has been recorded for it.
+template <class Layout>
+void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_data& given) {
+    const at_type who(made, prototype.where);
+    const record_type& found = require(prototype, "clone");
+    const chunk_data& original = graph_.at(found.chunk());
+    const std::size_t row = found.row();
+    const auto copy = [&](change_kind kind, fragment_data& fragment, const void* value) {
+        if (fragment.is_unique || given.has(fragment)) return;
+        if (fragment.type->size != 0 && !fragment.can_copy())
+            raise(errc::not_copyable,
+                  text(describe(prototype.id), " cannot be cloned: its ", fragment.name,
+                       " cannot be copied; give the clone one, or remove it (clone at ",
+                       place_text(prototype.where), ")"));
+        record_copy(who, kind, fragment, value, true);
+    };
+    for (fragment_data* one : original.fragments)
+        copy(change_kind::put, *one, one->base(original.index) + row * one->type->size);
+    std::vector<std::uint32_t> waiting;
+    for (std::uint32_t at = journal_.last_of(prototype.id.value()); at != journal::none;
+         at = journal_.entry(at).previous)
+        waiting.push_back(at);
+    std::reverse(waiting.begin(), waiting.end());
+    for (const std::uint32_t at : waiting) {
+        const journal_entry one = journal_.entry(at);  // adding to the journal moves it
+        if (one.kind == change_kind::clear)
+            journal_.add(made.value(), one.kind, nullptr, {});
+        else if (one.fragment == nullptr || one.kind == change_kind::touch)
+            continue;
+        else if (one.kind == change_kind::remove)
+            journal_.add(made.value(), one.kind, one.fragment, {});
+        else
+            copy(one.kind, *one.fragment, one.value);
+    }
+}
+
+/// Whether a clone has to be recorded.
+template <class Layout>
+bool store<Layout>::tells_clone(at_type prototype, const chunk_data& given) {
+    chunk_data& original = graph_.at(require(prototype, "clone").chunk());
+    return tells_coming(given) || tells_coming(cloned_chunk(cloned_part(original), given));
+}
+
+/// New entities with their values, in a chunk that is in no graph.
+template <class Layout>
+void store<Layout>::stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,
+                               row_values given) {
+    const chunk_data& into = cloned_chunk(graph_.nowhere(), given_chunk);
+    const row_origin nothing{};
+    refuse_unstartable(into, nothing, given);
+    staged.fragments = into.fragments;
+    staged.ids = column(*into.ids.type, nullptr);
+    for (const column& one : into.columns) staged.columns.emplace_back(*one.type, one.fragment);
+    bool done = staged.ids.resize(0, count, {});
+    for (column& one : staged.columns) done = done && one.resize(0, count, {});
+    if (!done) raise_out_of_memory();
+    for (std::size_t row = 0; row < count; ++row) ids(staged)[row] = record_birth(nullptr);
+    write_rows(staged, count, given, nothing);
+    staged.size = staged.capacity = count;
+}
+
+template <class Layout>
+void store<Layout>::record_rows(chunk_data& staged) {
+    // From the last one on, so that the rows that are left are whole if this fails.
+    while (staged.size != 0) {
+        const std::size_t row = staged.size - 1;
+        const at_type who(ids(staged)[row], {});
+        std::vector<void*> rooms;
+        for (const column& one : staged.columns) rooms.push_back(journal_.allocate(*one.type));
+        std::vector<std::uint32_t> made;
+        for (fragment_data* one : staged.fragments) {
+            note(who, change_kind::put, *one);
+            made.push_back(journal_.now().entries - 1);
+        }
+        const busy_scope nobody_else(*this);
+        for (std::size_t i = 0, at = 0; i < made.size(); ++i) {
+            if (staged.fragments[i]->type->size == 0) continue;
+            const column& one = staged.columns[at];
+            one.relocate(static_cast<std::byte*>(rooms[at]), one.at(row), 1);
+            journal_.entry(made[i]).value = rooms[at++];
+        }
+        --staged.size;
+    }
+}
+
+template <class Layout>
+bool store<Layout>::record_remove(at_type who, std::span<const fragment_data* const> set) {
+    bool has_one = false;
+    scope whole(*this);
+    for (const fragment_data* one : set) {
+        fragment_data* const known = fragments_.find(one->id);
+        if (one == &no_fragment || known == nullptr) continue;
+        has_one = has_one || has(who.id, *one);
+        journal_.add(who.id.value(), change_kind::remove, known, who.where);
+    }
+    whole.commit();
+    return has_one;
+}
+
+template <class Layout>
+bool store<Layout>::record_clear(at_type who) {
+    const bool has_one = find(who.id)->chunk() != chunk_index{};
+    scope whole(*this);
+    journal_.add(who.id.value(), change_kind::clear, nullptr, who.where);
+    whole.commit();
+    return has_one;
+}
+
+template <class Layout>
+bool store<Layout>::record_destroy(at_type who) {
+    if (!alive(who.id)) return false;
+    scope whole(*this);
+    // The end of a fragment concerns all that have it.
+    if (fragments_.find(who.id.value()) != nullptr)
+        journal_.add_barrier(who.id.value(), change_kind::destroy, nullptr, who.where);
+    else
+        journal_.add(who.id.value(), change_kind::destroy, nullptr, who.where);
+    whole.commit();
+    return true;
+}
+
+template <class Layout>
+const journal_entry* store<Layout>::find_waiting(id_type who,
+                                                 const fragment_data& fragment) const noexcept {
+    for (std::uint32_t at = journal_.last_of(who.value()); at != journal::none;
+         at = journal_.entry(at).previous) {
+        const journal_entry& one = journal_.entry(at);
+        if (one.kind == change_kind::clear || one.kind == change_kind::destroy) return nullptr;
+        if (one.fragment != &fragment || one.kind == change_kind::touch) continue;
+        if (one.kind == change_kind::remove) return nullptr;
+        if (one.kind == change_kind::keep && has(who, fragment)) continue;
+        return &one;
+    }
+    return nullptr;
+}
+
+/// The value that waits for `who`; a copy of what it has, if none does.
+template <class Layout>
+void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
+    if (const journal_entry* const found = find_waiting(who.id, fragment)) return found->value;
+    const record_type& found = require(who, "patch");
+    const std::byte* const base = fragment.base(found.chunk());
+    if (base == nullptr) raise_missing(who, "patch", fragment.name, fragment);
+    if (fragment.type->size != 0 && !fragment.type->can_copy())
+        raise(errc::not_copyable,
+              text("the ", fragment.name, " of ", describe(who.id),
+                   " cannot be patched in a scope, which works on a copy: it cannot be copied. "
+                   "Write through get() and call touch() (patch at ",
+                   place_text(who.where), ")"));
+    fragment_data& known = *fragments_.find(fragment.id);
+    record_copy(who, change_kind::replace, known, base + found.row() * fragment.type->size, false);
+    return journal_.entry(journal_.now().entries - 1).value;
+}
+
+template <class Layout>
+void store<Layout>::touch(at_type who, const fragment_data& fragment, std::string_view name) {
+    (void)require(who, "touch");
+    const bool must_wait = waits("touch");
+    if (!has(who.id, fragment) && !(must_wait && find_waiting(who.id, fragment) != nullptr))
+        raise_missing(who, "touch", name, fragment);
+    if (!must_wait && !fragment.hooks.has(assign_hooks)) return;
+    scope whole(*this);
+    journal_.add(who.id.value(), change_kind::touch, fragments_.find(fragment.id), who.where);
+    whole.commit();
+}
+
+}  // namespace muster::detail

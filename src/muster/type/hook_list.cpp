@@ -1,0 +1,66 @@
+#include <muster/type/hook_list.hpp>
+
+#include <algorithm>
+
+namespace muster::detail {
+
+std::uint64_t hook_list::add(hook_kind kind, hook_function&& made) {
+    hooks_.push_back({std::move(made), last_ + 1, kind, true, false});
+    kinds_ |= to_bits(kind);
+    return ++last_;
+}
+
+hook_list::hook* hook_list::find(std::uint64_t number) noexcept {
+    const auto found = std::ranges::lower_bound(hooks_, number, {}, &hook::number);
+    const bool is_there = found != hooks_.end() && found->number == number && !found->is_gone;
+    return is_there ? &*found : nullptr;
+}
+
+bool hook_list::connect(std::uint64_t number, bool wanted) noexcept {
+    hook* const found = find(number);
+    if (found == nullptr || found->is_connected == wanted) return false;
+    found->is_connected = wanted;
+    note_kinds();
+    return true;
+}
+
+bool hook_list::is_connected(std::uint64_t number) const noexcept {
+    // SAFETY: `find` changes nothing.
+    const hook* const found = const_cast<hook_list*>(this)->find(number);
+    return found != nullptr && found->is_connected;
+}
+
+bool hook_list::remove(std::uint64_t number) noexcept {
+    hook* const found = find(number);
+    if (found == nullptr) return false;
+    found->is_connected = false;
+    found->is_gone = true;
+    note_kinds();
+    return true;
+}
+
+/// What is connected; and what is gone ends, if nothing runs.
+void hook_list::note_kinds() noexcept {
+    if (running_ == 0) std::erase_if(hooks_, [](const hook& one) { return one.is_gone; });
+    kinds_ = 0;
+    for (const hook& one : hooks_)
+        if (one.is_connected) kinds_ |= to_bits(one.kind);
+}
+
+void hook_list::run(hook_kind kind, std::uint64_t who, void* value) {
+    struct run_guard {
+        hook_list& list;
+        ~run_guard() {
+            if (--list.running_ == 0) list.note_kinds();
+        }
+    };
+    ++running_;
+    const run_guard guard{*this};
+    const std::size_t count = hooks_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const hook& one = hooks_[i];
+        if (one.kind == kind && one.is_connected) one.what.call(one.what.function.room, who, value);
+    }
+}
+
+}  // namespace muster::detail
