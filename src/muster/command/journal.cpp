@@ -6,30 +6,23 @@
 
 namespace muster::detail {
 
-void journal::reserve_one() {
-    if (now_.entries == entries_.capacity() || now_.groups == groups_.capacity() ||
-        taken_ * 2 >= places_.capacity()) [[unlikely]]
-        grow();
+void journal::grow() {
+    if (now_.entries >= none / 2) raise(errc::limit, "too many changes in one scope");
+    if (now_.entries == entries_.capacity()) entries_.grow(larger(64, entries_.capacity() * 2));
+    if (now_.groups == groups_.capacity()) groups_.grow(larger(64, groups_.capacity() * 2));
 }
 
-void journal::grow() {
-    if (now_.entries == entries_.capacity()) {
-        if (now_.entries >= none / 2) raise(errc::limit, "too many changes in one scope");
-        entries_.grow(larger(64, entries_.capacity() * 2));
-    }
-    if (now_.groups == groups_.capacity()) groups_.grow(larger(64, groups_.capacity() * 2));
-    if (taken_ * 2 >= places_.capacity()) {
-        raw_array<place> wider;
-        wider.grow(larger(128, places_.capacity() * 2));
-        std::fill_n(wider.data(), wider.capacity(), place{0, none, 0});
-        std::swap(places_, wider);
-        taken_ = 0;
-        for (std::size_t i = 0; i < wider.capacity(); ++i)
-            if (wider[i].epoch == epoch_ && wider[i].group != none) {
-                places_[place_of(wider[i].id)] = wider[i];
-                ++taken_;
-            }
-    }
+void journal::widen() {
+    raw_array<place> wider;
+    wider.grow(larger(128, places_.capacity() * 2));
+    std::fill_n(wider.data(), wider.capacity(), place{0, none, 0});
+    std::swap(places_, wider);
+    taken_ = 0;
+    for (std::size_t i = 0; i < wider.capacity(); ++i)
+        if (wider[i].epoch == epoch_ && wider[i].group != none) {
+            places_[place_of(wider[i].id)] = wider[i];
+            ++taken_;
+        }
 }
 
 /// Where it is, or the free place where it would be.
@@ -40,61 +33,54 @@ std::size_t journal::place_of(std::uint64_t who) const noexcept {
     return at;
 }
 
-std::uint32_t journal::find(std::uint64_t who) const noexcept {
-    if (now_.groups == 0) return none;
+/// Of all groups that have none yet, and one more.
+void journal::find_places() {
+    while ((taken_ + now_.groups - placed_ + 1) * 2 > places_.capacity()) widen();
+    for (; placed_ < now_.groups; ++placed_) {
+        journal_group& group = groups_[placed_];
+        if (group.is_barrier) continue;
+        place& found = places_[place_of(group.id)];
+        const bool is_known = found.epoch == epoch_;
+        taken_ += is_known ? 0u : 1u;
+        group.shadowed = is_known ? found.group : none;
+        found = {group.id, placed_, epoch_};
+    }
+}
+
+std::uint32_t journal::ensure(std::uint64_t who, std::uint32_t open) {
+    find_places();
     const place& found = places_[place_of(who)];
-    if (found.epoch != epoch_ || found.group == none) return none;
-    return found.group >= larger(now_.segment, done_) ? found.group : none;
+    if (found.epoch == epoch_ && found.group != none && found.group >= open) return found.group;
+    return add_group(who, false);
 }
 
-/// The group of this entity. Room is there.
-std::uint32_t journal::ensure(std::uint64_t who) noexcept {
-    const std::uint64_t open = larger(now_.segment, done_);
-    if (now_.groups > open && groups_[now_.groups - 1].id == who) return now_.groups - 1;
-    place& found = places_[place_of(who)];
-    const bool is_known = found.epoch == epoch_;
-    if (is_known && found.group != none && found.group >= open) return found.group;
-    groups_[now_.groups] = {who, none, is_known ? found.group : none, false};
-    if (!is_known) ++taken_;
-    found = {who, now_.groups, epoch_};
-    return now_.groups++;
+std::uint32_t journal::last_of(std::uint64_t who) const noexcept {
+    const std::uint32_t open = static_cast<std::uint32_t>(larger(now_.segment, done_));
+    for (std::uint32_t i = now_.groups; i > larger(open, placed_); --i)
+        if (groups_[i - 1].id == who && !groups_[i - 1].is_barrier) return groups_[i - 1].last;
+    if (placed_ <= open) return none;
+    const place& found = places_[place_of(who)];
+    const bool is_there = found.epoch == epoch_ && found.group != none && found.group >= open;
+    return is_there ? groups_[found.group].last : none;
 }
 
-journal_entry& journal::append(std::uint32_t group, change_kind kind, fragment_data* fragment,
-                               const std::source_location& where) noexcept {
-    journal_entry& made = entries_[now_.entries];
-    made = {fragment, nullptr, where, 0, group, groups_[group].last, kind, false};
-    groups_[group].last = now_.entries++;
-    return made;
+bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {
+    if (now_.entries == to.entries) return false;
+    popped = entries_[--now_.entries];
+    groups_[popped.group].last = popped.previous;
+    return true;
 }
 
-journal_entry& journal::add(std::uint64_t who, change_kind kind, fragment_data* fragment,
-                            const std::source_location& where) {
-    reserve_one();
-    return append(ensure(who), kind, fragment, where);
-}
-
-journal_entry& journal::add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment,
-                                    const std::source_location& where) {
-    reserve_one();
-    groups_[now_.groups] = {who, none, none, true};
-    now_.segment = ++now_.groups;
-    return append(now_.groups - 1, kind, fragment, where);
-}
-
-bool journal::pop(const position& to, journal_entry& popped, std::uint64_t& who) noexcept {
-    if (now_.entries == to.entries) {
+bool journal::pop_group(const position& to, journal_group& popped) noexcept {
+    if (now_.groups == to.groups) {
         now_ = to;
         memory_.rewind(to.memory);
         return false;
     }
-    popped = entries_[--now_.entries];
-    journal_group& group = groups_[popped.group];
-    who = group.id;
-    group.last = popped.previous;
-    if (group.last == none) {  // the last group: its first entry came behind all others
-        if (!group.is_barrier) places_[place_of(who)].group = group.shadowed;
-        --now_.groups;
+    popped = groups_[--now_.groups];
+    if (placed_ > now_.groups) {
+        placed_ = now_.groups;
+        if (!popped.is_barrier) places_[place_of(popped.id)].group = popped.shadowed;
     }
     return true;
 }
@@ -103,6 +89,7 @@ void journal::clear() noexcept {
     now_ = {};
     done_ = 0;
     taken_ = 0;
+    placed_ = 0;
     memory_.rewind({});
     if (++epoch_ == 0) {
         std::fill_n(places_.data(), places_.capacity(), place{0, none, 0});

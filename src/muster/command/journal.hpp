@@ -24,7 +24,6 @@
 namespace muster::detail {
 
 enum class change_kind : std::uint8_t {
-    spawn,           // the entity was made in this scope
     put,             // a value to insert or assign
     keep,            // a value to insert, if there is none
     replace,         // a value to assign, if there is one
@@ -37,15 +36,25 @@ enum class change_kind : std::uint8_t {
     reserve,
 };
 
+/// Whether the value of a change is a component.
+constexpr bool has_component(change_kind kind) noexcept {
+    return kind == change_kind::put || kind == change_kind::keep || kind == change_kind::replace;
+}
+
 struct journal_entry {
     fragment_data* fragment;  // null: the change concerns none, or it was destroyed meanwhile
-    void* value;              // owned; null: a tag, no value, or it has gone where it belongs
-    std::source_location where;
-    std::uint64_t other;  // of reserve: how many rows
+    void* value;  // of a component, owned; null: a tag, or it has gone where it belongs.
+                  // Of others: a `journal_note`, or null
     std::uint32_t group;
     std::uint32_t previous;  // of the same group, or `journal::none`
     change_kind kind;
     bool fixes_type;  // the fragment's type was open before
+};
+
+/// What else is to be known of a change.
+struct journal_note {
+    std::source_location where;
+    std::uint64_t count;  // of `reserve`: rows
 };
 
 struct journal_group {
@@ -53,6 +62,7 @@ struct journal_group {
     std::uint32_t last;      // entry, or `journal::none`
     std::uint32_t shadowed;  // the group that the entity had before, or `journal::none`
     bool is_barrier;
+    bool is_born;  // the entity was made in the scope that the group was made in
 };
 
 class MUSTER_API journal {
@@ -80,13 +90,31 @@ public:
         return groups_[index];
     }
 
-    /// Room for another entry in another group: the next `add` cannot fail.
-    void reserve_one();
+    /// Room for another entry in another group: the next `add` or `bear` cannot fail.
+    void reserve_one() {
+        if (now_.entries == entries_.capacity() || now_.groups == groups_.capacity()) [[unlikely]]
+            grow();
+    }
     /// A change of this entity, behind all others; without a value. `std::bad_alloc` changes nothing.
-    journal_entry& add(std::uint64_t who, change_kind kind, fragment_data* fragment,
-                       const std::source_location& where);
-    journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment,
-                               const std::source_location& where);
+    journal_entry& add(std::uint64_t who, change_kind kind, fragment_data* fragment) {
+        reserve_one();
+        const std::uint32_t open = now_.segment > done_ ? now_.segment : done_;
+        const std::uint32_t last = now_.groups - 1;
+        const bool is_last = now_.groups > open && groups_[last].id == who;
+        return append(is_last ? last : ensure(who, open), kind, fragment);
+    }
+    /// An entity was made. Room is there.
+    void bear(std::uint64_t who) noexcept { groups_[add_group(who, false)].is_born = true; }
+    journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment) {
+        reserve_one();
+        add_group(who, true);
+        now_.segment = now_.groups;
+        return append(now_.groups - 1, kind, fragment);
+    }
+    void annotate(journal_entry& one, const journal_note& note) {
+        one.value = ::new (memory_.allocate(sizeof note, alignof(journal_note))) journal_note(note);
+        now_.memory = memory_.now();
+    }
     /// Room for the value of an entry.
     [[nodiscard]] void* allocate(const type_info& type) {
         void* const made = memory_.allocate(type.size, type.alignment);
@@ -94,18 +122,19 @@ public:
         return made;
     }
 
-    /// The last entry that waits for this entity, or `none`.
-    [[nodiscard]] std::uint32_t last_of(std::uint64_t who) const noexcept {
-        const std::uint32_t found = find(who);
-        return found == none ? none : groups_[found].last;
-    }
+    /// Makes `last_of` fast for all groups that are there by now.
+    void find_places();
+    /// The last entry that waits for this entity, or `none`. O(groups since `find_places`).
+    [[nodiscard]] std::uint32_t last_of(std::uint64_t who) const noexcept;
 
     /// The groups before this one have been carried out: nothing is added to them any more.
     void begin(std::uint32_t group) noexcept { done_ = group; }
 
-    /// Takes the last entry away, if there is one behind `to`, and its group with it. What becomes of its
-    /// value and its entity is the caller's to see to.
-    [[nodiscard]] bool pop(const position& to, journal_entry& popped, std::uint64_t& who) noexcept;
+    /// Takes the last entry away, if there is one behind `to`. What becomes of its value is the caller's
+    /// to see to.
+    [[nodiscard]] bool pop_entry(const position& to, journal_entry& popped) noexcept;
+    /// The same with groups, when the entries are gone.
+    [[nodiscard]] bool pop_group(const position& to, journal_group& popped) noexcept;
     /// Forgets everything; keeps the memory.
     void clear() noexcept;
     /// Gives memory back; there must be no entry.
@@ -118,12 +147,21 @@ private:
         std::uint32_t epoch;  // of another: the place is free
     };
 
-    [[nodiscard]] std::uint32_t find(std::uint64_t who) const noexcept;
     [[nodiscard]] std::size_t place_of(std::uint64_t who) const noexcept;
-    [[nodiscard]] std::uint32_t ensure(std::uint64_t who) noexcept;
-    journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment,
-                          const std::source_location& where) noexcept;
+    /// The group of this entity from `open` on.
+    [[nodiscard]] std::uint32_t ensure(std::uint64_t who, std::uint32_t open);
+    std::uint32_t add_group(std::uint64_t who, bool is_barrier) noexcept {
+        groups_[now_.groups] = {who, none, none, is_barrier, false};
+        return now_.groups++;
+    }
+    journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment) noexcept {
+        journal_entry& made = entries_[now_.entries];
+        made = {fragment, nullptr, group, groups_[group].last, kind, false};
+        groups_[group].last = now_.entries++;
+        return made;
+    }
     MUSTER_COLD void grow();
+    void widen();
 
     position now_;
     std::uint32_t done_ = 0;   // groups that were carried out
@@ -132,6 +170,8 @@ private:
     raw_array<journal_group> groups_;
     raw_array<place> places_;  // by the lowest bits of ids, which differ for most
     std::size_t taken_ = 0;    // places in this epoch; at most half of them
+    std::uint32_t placed_ =
+        0;  // groups that have a place: the others get theirs when one is sought
     arena memory_;
 };
 

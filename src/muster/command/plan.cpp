@@ -91,7 +91,10 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
     made.arrivals.clear();
     made.removed.clear();
     made.present.clear();
-    made.moves_bytes = !from.runs_code && !made.to->runs_code;
+    made.moves_bytes = !from.runs_code && !made.to->runs_code &&
+                       std::ranges::none_of(shape, [](const change_shape& one) {
+                           return one.fragment != nullptr && one.fragment->type->destroy != nullptr;
+                       });
     for (const fate& one : all) {
         fragment_data* const fragment = one.fragment;
         const bool is_replaced =

@@ -45,7 +45,7 @@ struct MUSTER_API plan {
     };
     std::vector<told> present;  // inserted or assigned
 
-    bool moves_bytes = false;  // no hook, no default value, and no code of the user's runs
+    bool moves_bytes = false;  // no hook, no default value, and no code of the user's runs for it
 
     std::vector<change_shape> shape;  // what it was made for
     std::uint64_t generation = 0;     // of the graph, then; 0: never

@@ -96,10 +96,14 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
     if (!found->is_open)
         raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
     if (found->value_type == value && found->type->size == type.size) return *found;
-    refuse_in_scope("giving a fragment another type");
-    // Calls that failed may have left chunks for values of another type. They are empty.
-    forget_chunks();
-    graph_.collect_garbage(found);
+    refuse_in_change("giving a fragment another type");
+    if (!found->chunks.empty()) {
+        // Calls that failed have left chunks for values of another type. They are empty, but a loop may
+        // go over them.
+        refuse_in_scope("giving a fragment another type");
+        forget_chunks();
+        graph_.collect_garbage(found);
+    }
     found->type = &type;
     found->value_type = value;
     found->is_unique |= type.unique;

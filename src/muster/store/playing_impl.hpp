@@ -23,6 +23,14 @@ void store<Layout>::replace(const scope& one, scope* by) noexcept {
 }
 
 template <class Layout>
+void store<Layout>::scope::cancel() noexcept {
+    // Scopes in it may still be open: they begin where it began.
+    for (scope* one = store_->innermost_; one != this; one = one->outer_) one->start_ = start_;
+    store_->rewind(start_);
+    end();
+}
+
+template <class Layout>
 void store<Layout>::commit() {
     if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit");
     const std::unique_ptr<scope> last(innermost_);
@@ -39,16 +47,17 @@ void store<Layout>::cancel() {
 template <class Layout>
 void store<Layout>::rewind(const journal::position& to) noexcept {
     journal_entry gone{};
-    std::uint64_t who = 0;
-    while (journal_.pop(to, gone, who)) {
-        if (gone.value != nullptr && gone.fragment->type->destroy != nullptr) {
+    while (journal_.pop_entry(to, gone)) {
+        if (has_component(gone.kind) && gone.value != nullptr &&
+            gone.fragment->type->destroy != nullptr) {
             const busy_scope nobody_else(*this);
             gone.fragment->type->destroy(gone.value, 1);
         }
         if (gone.fixes_type && gone.fragment != nullptr) gone.fragment->is_open = true;
-        if (gone.kind == change_kind::spawn)
-            unmake(id_type::from_value(static_cast<typename Layout::rep>(who)));
     }
+    journal_group group{};
+    while (journal_.pop_group(to, group))
+        if (group.is_born) unmake(id_type::from_value(static_cast<typename Layout::rep>(group.id)));
 }
 
 /// An id that was made in a scope, and that no other entity has anything of.
@@ -85,75 +94,103 @@ void store<Layout>::play() {
     error.rethrow();
 }
 
+/// Most entities are changed as the one before: where that takes no code of the user's and no memory, it
+/// is done at once. False if it is not so.
+template <class Layout>
+bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
+    const plan& way = *last_plan_;
+    const record_type* const found = find(who);
+    if (found == nullptr || !way.moves_bytes || found->chunk() != way.from->index ||
+        way.generation != graph_.generation() || entity_hooks_.kinds() != 0 ||
+        (way.to->size == way.to->capacity && way.to != way.from))
+        return false;
+    std::size_t i = way.shape.size();
+    values_.resize(i);  // there is room: it had as many
+    for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
+        const journal_entry& one = journal_.entry(at);
+        if (i == 0 || !(way.shape[i - 1] == change_shape{one.fragment, one.kind})) return false;
+        values_[--i] = one.value;
+    }
+    if (i != 0) return false;
+    follow_bytes(who, way, values_);
+    return true;
+}
+
+/// The values of this entry and those before it, if they are still there.
+template <class Layout>
+void store<Layout>::drop_values(std::uint32_t last) noexcept {
+    for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
+        journal_entry& one = journal_.entry(at);
+        if (!has_component(one.kind) || one.value == nullptr) continue;
+        const busy_scope nobody_else(*this);
+        if (one.fragment->type->destroy != nullptr) one.fragment->type->destroy(one.value, 1);
+        one.value = nullptr;
+    }
+}
+
 /// All that was recorded for one entity, or nothing of it.
 template <class Layout>
 void store<Layout>::carry_out(std::uint32_t which) {
     const journal_group group = journal_.group(which);
     if (group.is_barrier) return carry_out_barrier(group);
     const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
-
-    entries_.clear();
-    for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous)
-        entries_.push_back(at);
-    std::reverse(entries_.begin(), entries_.end());
+    if (last_plan_ != nullptr && carry_out_alike(who, group.last)) return;
 
     struct
         rest {  // values that have not arrived end; if all has failed, so does what hooks recorded
         store& owner;
         id_type who;
+        std::uint32_t last;
         journal::position before;
-        bool is_born = false;
+        bool is_born;
         bool is_done = false;
         ~rest() {
             if (!is_done) owner.rewind(before);
-            for (const std::uint32_t at : owner.entries_) {
-                journal_entry& one = owner.journal_.entry(at);
-                if (one.value == nullptr || one.fragment->type->destroy == nullptr) continue;
+            if (!is_done) owner.drop_values(last);
+            for (std::size_t i = 0; i < owner.values_.size(); ++i) {
+                if (owner.values_[i] == nullptr) continue;
+                const type_info& type = *owner.shape_[i].fragment->type;
                 const busy_scope nobody_else(owner);
-                one.fragment->type->destroy(std::exchange(one.value, nullptr), 1);
+                if (type.destroy != nullptr) type.destroy(owner.values_[i], 1);
             }
             if (!is_done && is_born) owner.unmake(who);
             owner.scratch_.rewind({});
         }
     };
-    rest guard{*this, who, journal_.now()};
-    if (!alive(who)) {
-        guard.is_done = true;
-        return;
-    }
-
     shape_.clear();
     values_.clear();
-    const journal_entry* end = nullptr;
-    for (const std::uint32_t at : entries_) {
-        const journal_entry& one = journal_.entry(at);
-        if (one.kind == change_kind::spawn) {
-            guard.is_born = true;
-        } else if (one.kind == change_kind::destroy) {
-            end = &one;
-            break;
+    rest guard{*this, who, group.last, journal_.now(), group.is_born};
+    const journal_note* end = nullptr;
+    bool is_lost = false;
+    for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous) {
+        journal_entry& one = journal_.entry(at);
+        if (one.kind == change_kind::destroy) {
+            end = static_cast<const journal_note*>(one.value);
         } else if (one.fragment == nullptr && one.kind != change_kind::clear) {
-            raise(errc::dead_fragment,
-                  text("a change of ", describe(who),
-                       " is dropped: its fragment was destroyed in the same scope"));
+            is_lost = true;
         } else {
             shape_.push_back({one.fragment, one.kind});
-            values_.push_back(one.value);
+            values_.push_back(std::exchange(one.value, nullptr));
         }
     }
-    if (end != nullptr) {
+    std::reverse(shape_.begin(), shape_.end());
+    std::reverse(values_.begin(), values_.end());
+    if (!alive(who)) {
+        // It has died meanwhile: there is nothing to do.
+    } else if (end != nullptr) {
         if (!guard.is_born)
             destroy_told({who, end->where});
         else  // nobody has seen it
             unmake(who);
+    } else if (is_lost) {
+        raise(errc::dead_fragment,
+              text("a change of ", describe(who),
+                   " is dropped: its fragment was destroyed in the same scope"));
     } else {
-        const plan& way = plans_.find(graph_, graph_.at(find(who)->chunk()), shape_);
+        chunk_data& here = graph_.at(find(who)->chunk());
+        const plan& way = plans_.find(graph_, here, shape_);
         follow(who, way, values_, guard.is_born);
-        // What has arrived belongs to the world.
-        std::size_t i = 0;
-        for (const std::uint32_t at : entries_)
-            if (journal_entry& one = journal_.entry(at); one.kind != change_kind::spawn)
-                one.value = values_[i++];
+        if (way.moves_bytes) last_plan_ = &way;
     }
     guard.is_done = true;
 }
@@ -161,18 +198,19 @@ void store<Layout>::carry_out(std::uint32_t which) {
 template <class Layout>
 void store<Layout>::carry_out_barrier(const journal_group& group) {
     const journal_entry change = journal_.entry(group.last);
+    const auto* const note = static_cast<const journal_note*>(change.value);
     const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
     scope whole(*this);
     switch (change.kind) {
     case change_kind::destroy:
-        if (alive(who)) destroy_told({who, change.where});
+        if (alive(who)) destroy_told({who, note->where});
         break;
     case change_kind::clear_fragment:
         if (change.fragment != nullptr) clear_fragment_now(*change.fragment);
         break;
     case change_kind::copy_fragment: {
         if (change.fragment == nullptr) break;
-        const fragment_data& source = get_fragment(who, "copy_fragment", &change.where);
+        const fragment_data& source = get_fragment(who, "copy_fragment", &note->where);
         if (change.fragment->hooks.has(insert_hooks | assign_hooks))
             copy_told(source, *change.fragment);
         else
@@ -181,8 +219,8 @@ void store<Layout>::carry_out_barrier(const journal_group& group) {
     }
     default:
         for (chunk_data* one : graph_.all())
-            if (one->serial == group.id && change.other > one->size)
-                one->make_room(change.other - one->size, row_limit, {});
+            if (one->serial == group.id && note->count > one->size)
+                one->make_room(note->count - one->size, row_limit, {});
     }
     whole.commit();
 }
@@ -354,7 +392,7 @@ void store<Layout>::reset_told(const std::source_location& where) {
     for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) all.push_back(e);
     scope whole(*this);
     for (const fragment_data* one : fragments_.all())  // singletons
-        if (one->is_own) journal_.add(one->id, change_kind::clear, nullptr, where);
+        if (one->is_own) journal_.add(one->id, change_kind::clear, nullptr);
     // Fragments last: those that have them can still be seen whole.
     for (const id_type e : all)
         if (fragments_.find(e.value()) == nullptr) record_destroy({e, where});

@@ -11,14 +11,6 @@
 namespace muster::detail {
 
 template <class Layout>
-journal_entry& store<Layout>::note(at_type who, change_kind kind, fragment_data& fragment) {
-    journal_entry& made = journal_.add(who.id.value(), kind, &fragment, who.where);
-    // What waits is of this type: the fragment must not take another.
-    made.fixes_type = std::exchange(fragment.is_open, false);
-    return made;
-}
-
-template <class Layout>
 auto store<Layout>::record_birth(const id_type* wanted) -> id_type {
     journal_.reserve_one();
     id_type made;
@@ -26,7 +18,7 @@ auto store<Layout>::record_birth(const id_type* wanted) -> id_type {
         claim(made = *wanted);
     else
         made = pool_.create();
-    journal_.add(made.value(), change_kind::spawn, nullptr, {});
+    journal_.bear(made.value());
     return made;
 }
 
@@ -107,6 +99,7 @@ void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_d
     };
     for (fragment_data* one : original.fragments)
         copy(change_kind::put, *one, one->base(original.index) + row * one->type->size);
+    journal_.find_places();
     std::vector<std::uint32_t> waiting;
     for (std::uint32_t at = journal_.last_of(prototype.id.value()); at != journal::none;
          at = journal_.entry(at).previous)
@@ -115,11 +108,11 @@ void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_d
     for (const std::uint32_t at : waiting) {
         const journal_entry one = journal_.entry(at);  // adding to the journal moves it
         if (one.kind == change_kind::clear)
-            journal_.add(made.value(), one.kind, nullptr, {});
+            journal_.add(made.value(), one.kind, nullptr);
         else if (one.fragment == nullptr || one.kind == change_kind::touch)
             continue;
         else if (one.kind == change_kind::remove)
-            journal_.add(made.value(), one.kind, one.fragment, {});
+            journal_.add(made.value(), one.kind, one.fragment);
         else
             copy(one.kind, *one.fragment, one.value);
     }
@@ -182,7 +175,7 @@ bool store<Layout>::record_remove(at_type who, std::span<const fragment_data* co
         fragment_data* const known = fragments_.find(one->id);
         if (one == &no_fragment || known == nullptr) continue;
         has_one = has_one || has(who.id, *one);
-        journal_.add(who.id.value(), change_kind::remove, known, who.where);
+        journal_.add(who.id.value(), change_kind::remove, known);
     }
     whole.commit();
     return has_one;
@@ -192,7 +185,7 @@ template <class Layout>
 bool store<Layout>::record_clear(at_type who) {
     const bool has_one = find(who.id)->chunk() != chunk_index{};
     scope whole(*this);
-    journal_.add(who.id.value(), change_kind::clear, nullptr, who.where);
+    journal_.add(who.id.value(), change_kind::clear, nullptr);
     whole.commit();
     return has_one;
 }
@@ -202,10 +195,11 @@ bool store<Layout>::record_destroy(at_type who) {
     if (!alive(who.id)) return false;
     scope whole(*this);
     // The end of a fragment concerns all that have it.
-    if (fragments_.find(who.id.value()) != nullptr)
-        journal_.add_barrier(who.id.value(), change_kind::destroy, nullptr, who.where);
-    else
-        journal_.add(who.id.value(), change_kind::destroy, nullptr, who.where);
+    const bool is_fragment = fragments_.find(who.id.value()) != nullptr;
+    journal_entry& made = is_fragment
+                              ? journal_.add_barrier(who.id.value(), change_kind::destroy, nullptr)
+                              : journal_.add(who.id.value(), change_kind::destroy, nullptr);
+    journal_.annotate(made, {who.where, 0});
     whole.commit();
     return true;
 }
@@ -228,6 +222,7 @@ const journal_entry* store<Layout>::find_waiting(id_type who,
 /// The value that waits for `who`; a copy of what it has, if none does.
 template <class Layout>
 void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
+    journal_.find_places();
     if (const journal_entry* const found = find_waiting(who.id, fragment)) return found->value;
     const record_type& found = require(who, "patch");
     const std::byte* const base = fragment.base(found.chunk());
@@ -247,11 +242,12 @@ template <class Layout>
 void store<Layout>::touch(at_type who, const fragment_data& fragment, std::string_view name) {
     (void)require(who, "touch");
     const bool must_wait = waits("touch");
+    journal_.find_places();
     if (!has(who.id, fragment) && !(must_wait && find_waiting(who.id, fragment) != nullptr))
         raise_missing(who, "touch", name, fragment);
     if (!must_wait && !fragment.hooks.has(assign_hooks)) return;
     scope whole(*this);
-    journal_.add(who.id.value(), change_kind::touch, fragments_.find(fragment.id), who.where);
+    journal_.add(who.id.value(), change_kind::touch, fragments_.find(fragment.id));
     whole.commit();
 }
 

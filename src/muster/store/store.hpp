@@ -449,7 +449,7 @@ public:
     bool put(at_type who, const char* call, incoming<Args>... values) {
         const void* from[] = {values.where()...};
         if (waits(call)) [[unlikely]]
-            return record_put<Present>(who, call, values...);
+            return record_put<Present, Args...>(who, call, std::move(values)...);
         if constexpr (!all_typed<Args...>) {
             (void)require(who, call);
             (values.ensure(*this, &who.where), ...);
@@ -459,7 +459,7 @@ public:
             if (std::byte* const base = (values.find(*this), ...).base(found.chunk())) {
                 if constexpr (Present == present::assign) {
                     if ((values.find(*this), ...).hooks.has(assign_hooks)) [[unlikely]]
-                        return record_put<Present>(who, call, values...);
+                        return record_put<Present, Args...>(who, call, std::move(values)...);
                     const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
                     (assign_value(values, base, found.row(), from[0]), ...);
                 }
@@ -475,7 +475,7 @@ public:
         chunk_data& here = graph_.at(now->chunk());
         const edge& way = graph_.with(here, *more);
         if (way.is_told || tells_assigned<Present>(values...)) [[unlikely]]
-            return record_put<Present>(who, call, values...);
+            return record_put<Present, Args...>(who, call, std::move(values)...);
         chunk_data& target = *way.target;
         if (&target != &here) target.make_room(1, row_limit, from);
         new_row row(*this, way.has_needed ? target : here, here, *more);
@@ -625,12 +625,7 @@ public:
             end();
             if (!owner.journal_.empty() && owner.depth() == 0) owner.play();
         }
-        void cancel() noexcept {
-            for (scope* one = store_->innermost_; one != this; one = one->outer_)
-                one->start_ = start_;
-            if (store_->journal_.now().entries != start_.entries) store_->rewind(start_);
-            end();
-        }
+        void cancel() noexcept;
 
     private:
         friend store;
@@ -1008,7 +1003,13 @@ private:
             return (... || values.find(*this).hooks.has(assign_hooks));
     }
 
-    journal_entry& note(at_type who, change_kind kind, fragment_data& fragment);
+    journal_entry& note(at_type who, change_kind kind, fragment_data& fragment) {
+        journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
+        // What waits is of this type: the fragment must not take another.
+        made.fixes_type = fragment.is_open;
+        fragment.is_open = false;
+        return made;
+    }
     template <class Arg>
     void record_value(at_type who, change_kind kind, incoming<Arg>& value) {
         using type = typename incoming<Arg>::type;
@@ -1022,7 +1023,7 @@ private:
         }
     }
     template <present Present, class... Args>
-    [[gnu::noinline]] bool record_put(at_type who, const char* call, incoming<Args>&... values) {
+    [[gnu::noinline]] bool record_put(at_type who, const char* call, incoming<Args>... values) {
         (void)require(who, call);
         if constexpr (!all_typed<Args...> && sizeof...(Args) > 1)
             (void)ensure_chunk_of(&who.where, values...);  // nothing is given twice
@@ -1069,6 +1070,8 @@ private:
     void unmake(id_type made) noexcept;
     void play();
     void carry_out(std::uint32_t which);
+    bool carry_out_alike(id_type who, std::uint32_t last) noexcept;
+    void drop_values(std::uint32_t last) noexcept;
     void carry_out_barrier(const journal_group& group);
     class exchange;
     void follow(id_type who, const plan& way, std::span<void*> values, bool is_born);
@@ -1145,12 +1148,12 @@ private:
     journal journal_;
     scope* innermost_ = nullptr;
     plan_cache plans_;
+    const plan* last_plan_ = nullptr;  // of `plans_`, which may have another there by now
     hook_list entity_hooks_;
-    unsigned hooked_ = 0;                 // kinds of hooks that some fragment has
-    arena scratch_;                       // for what one change needs while it is carried out
-    std::vector<std::uint32_t> entries_;  // of the group that is carried out, in their order
-    std::vector<change_shape> shape_;     // of it
-    std::vector<void*> values_;           // of it, one for each of the shape
+    unsigned hooked_ = 0;              // kinds of hooks that some fragment has
+    arena scratch_;                    // for what one change needs while it is carried out
+    std::vector<change_shape> shape_;  // of the entity that is carried out
+    std::vector<void*> values_;        // of it, one for each of the shape; owned
 };
 
 }  // namespace detail

@@ -40,8 +40,8 @@ store<Layout>::store(const world_options& options)
 template <class Layout>
 store<Layout>::~store() {
     number_.spend(pool_.unused_version());
-    rewind({});
     while (innermost_ != nullptr && innermost_->is_users_) delete innermost_;
+    rewind({});
     busy_ += one_change;
     const auto runs_code = [](const chunk_data* one) { return one->runs_code; };
     if (std::none_of(graph_.all().begin(), graph_.all().end(), runs_code)) return;
@@ -390,7 +390,7 @@ std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
     if (!must_wait && !fragment.hooks.has(remove_hooks)) return clear_fragment_now(*known);
     const std::size_t had_it = count(fragment);
     scope whole(*this);
-    journal_.add_barrier(0, change_kind::clear_fragment, known, {});
+    journal_.add_barrier(0, change_kind::clear_fragment, known);
     whole.commit();
     return had_it;
 }
@@ -560,8 +560,8 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
         return copy_fragment_now(source, *target);
     const std::size_t had_it = count(source);
     scope whole(*this);
-    journal_entry& made =
-        journal_.add_barrier(from.value(), change_kind::copy_fragment, target, where);
+    journal_entry& made = journal_.add_barrier(from.value(), change_kind::copy_fragment, target);
+    journal_.annotate(made, {where, 0});
     made.fixes_type = std::exchange(target->is_open, false);
     whole.commit();
     return had_it;
@@ -744,9 +744,10 @@ void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
             if (journal_.entry(i).fragment == gone) change(journal_.entry(i));
     };
     const auto drop = [&](journal_entry& one) {  // a change of nothing
+        one.fragment = nullptr;
+        if (!has_component(one.kind)) return;
         if (one.value != nullptr && info.destroy != nullptr) info.destroy(one.value, 1);
         one.value = nullptr;
-        one.fragment = nullptr;
     };
     {
         const busy_scope nobody_else(*this);
@@ -876,7 +877,8 @@ void store<Layout>::reserve(chunk_data& into, std::size_t count) {
     if (count <= into.size) return;
     if (waits("reserve") && into.size != 0) {  // a loop may look at what would move
         scope whole(*this);
-        journal_.add_barrier(into.serial, change_kind::reserve, nullptr, {}).other = count;
+        journal_.annotate(journal_.add_barrier(into.serial, change_kind::reserve, nullptr),
+                          {{}, count});
         whole.commit();
     } else {
         into.make_room(count - into.size, row_limit, {});
