@@ -158,6 +158,86 @@ const int registered_kinds = [] {
     add("iter_frag26", "muster", each_of_kinds<world, 26>);
     add("iter_frag256", "floor", floor_of_kinds<256>);
     add("iter_frag256", "muster", each_of_kinds<world, 256>);
+    add_sized("iter1", "floor", floor_1, 1000);
+    add_sized("iter1", "muster", each_1<world>, 1000);
+    add_sized("iter2", "floor", floor_2, 1000);
+    add_sized("iter2", "muster", each_2<world>, 1000);
+    add_sized("iter3", "floor", floor_3, 1000);
+    add_sized("iter3", "muster", each_3<world>, 1000);
+    return 0;
+}();
+
+// Small worlds, where what counts is all but the loop. The times are those of the whole: N is 1.
+constexpr int often = 1000;  // a clock takes longer than one of them
+
+/// Times `body()`.
+template <class Body>
+void measure_small(benchmark::State& state, Body body) {
+    for (auto _ : state) {
+        const auto start = std::chrono::steady_clock::now();
+        for (int i = 0; i < often; ++i) body();
+        const auto passed = std::chrono::steady_clock::now() - start;
+        state.SetIterationTime(std::chrono::duration<double>(passed).count() / often);
+    }
+}
+
+// One entity through seven kept queries.
+void seven_queries(benchmark::State& state) {
+    world w;
+    w.spawn(position{0, 0}, velocity{1, 1}, payload{}, extra{1}, filler<0>{}, filler<1>{});
+    auto q1 = w.query<position, const velocity>();
+    auto q2 = w.query<payload>();
+    auto q3 = w.query<const position, velocity, payload>();
+    auto q4 = w.query<extra>();
+    auto q5 = w.query<extra, const filler<0>>();
+    auto q6 = w.query<filler<1>, const extra, const filler<0>>();
+    auto q7 = w.query<const position, const filler<1>>();
+    float seen = 0;
+    measure_small(state, [&] {
+        q1.each([](position& p, const velocity& v) { p.x += v.x; });
+        q2.each([](payload& d) { d.count += 1; });
+        q3.each([](const position& p, velocity& v, payload& d) { d.amount += p.y + v.y; });
+        q4.each([](extra& e) { e.value += 1; });
+        q5.each([](extra& e, const filler<0>& f) { e.value += f.a; });
+        q6.each([](filler<1>& f, const extra& e, const filler<0>& g) { f.a += e.value + g.a; });
+        q7.each([&](const position& p, const filler<1>& f) { seen += p.x + f.b; });
+        benchmark::DoNotOptimize(seen);
+    });
+    if (w.get<position>(q1.first()).x != static_cast<float>(w.get<payload>(q1.first()).count) &&
+        w.get<payload>(q1.first()).count < 1 << 24)
+        state.SkipWithError("the result is wrong");
+}
+
+// A query that is made and run over 100 entities; the floor is the loop over two arrays.
+void query_create(benchmark::State& state) {
+    scene<world> s(100);
+    double sum = 0;
+    measure_small(state, [&] {
+        double now = 0;
+        s.world.query<const position, const velocity>().each(
+            [&](const position& p, const velocity& v) { now += p.x + v.x; });
+        sum = now;
+        benchmark::DoNotOptimize(sum);
+    });
+    if (sum != sum_of_x(100) + 100) state.SkipWithError("the result is wrong");
+}
+void floor_create(benchmark::State& state) {
+    scene<floor_world> s(100);
+    double sum = 0;
+    measure_small(state, [&] {
+        double now = 0;
+        const position* const p = s.world.positions.data();
+        const velocity* const v = s.world.velocities.data();
+        for (std::size_t i = 0; i < s.world.positions.size(); ++i) now += p[i].x + v[i].x;
+        sum = now;
+        benchmark::DoNotOptimize(sum);
+    });
+    if (sum != sum_of_x(100) + 100) state.SkipWithError("the result is wrong");
+}
+const int registered_small = [] {
+    add_sized("query_create, 100 entities", "floor", floor_create, 1);
+    add_sized("query_create, 100 entities", "muster", query_create, 1);
+    add_sized("seven queries, one entity", "muster", seven_queries, 1);
     return 0;
 }();
 

@@ -40,10 +40,16 @@ void measure(benchmark::State& state, Make make, Body body, Sound sound) {
 }
 
 template <class Function>
+auto* add_sized(const std::string& workload, const std::string& contestant, Function function,
+                std::int64_t size) {
+    return benchmark::RegisterBenchmark((workload + "/" + contestant).c_str(), function)
+        ->Arg(size)
+        ->UseManualTime()
+        ->Unit(benchmark::kNanosecond);
+}
+template <class Function>
 void add(const std::string& workload, const std::string& contestant, Function function) {
-    auto* made = benchmark::RegisterBenchmark((workload + "/" + contestant).c_str(), function);
-    for (const std::int64_t size : sizes) made->Arg(size);
-    made->UseManualTime()->Unit(benchmark::kNanosecond);
+    for (const std::int64_t size : sizes) add_sized(workload, contestant, function, size);
 }
 
 /// Registers a workload, a generic function over a pool type, for Muster's layouts and for the floor.

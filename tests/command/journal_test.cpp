@@ -11,10 +11,10 @@ namespace muster::detail {
 namespace {
 
 /// The kinds that wait for an entity, in their order.
-std::vector<change_kind> waiting(const journal& one, std::uint64_t who) {
+std::vector<change_kind> waiting(journal& one, std::uint64_t who) {
     std::vector<change_kind> made;
-    for (std::uint32_t at = one.last_of(who); at != journal::none; at = one.entry(at).previous)
-        made.insert(made.begin(), one.entry(at).kind);
+    for (const std::uint32_t at : one.waiting_for(who))
+        if (!one.group(one.entry(at).group).is_barrier) made.push_back(one.entry(at).kind);
     return made;
 }
 
@@ -48,12 +48,13 @@ TEST(journal, puts_nothing_together_across_a_barrier) {
     journal one;
     one.add(7, put, nullptr);
     one.add_barrier(0, change_kind::clear_fragment, nullptr);
-    EXPECT_EQ(waiting(one, 7), kinds{});
     one.add(7, remove_it, nullptr);
-    EXPECT_EQ(waiting(one, 7), kinds{remove_it});
+    EXPECT_EQ(waiting(one, 7), (kinds{put, remove_it}));
     ASSERT_EQ(one.size(), 3u);
     EXPECT_TRUE(one.group(1).is_barrier);
     EXPECT_EQ(one.group(2).id, 7u);
+    EXPECT_NE(one.group(0).last, one.group(2).last);
+    EXPECT_EQ(one.waiting_for(8).size(), 1u);  // the barrier waits for all
 }
 
 TEST(journal, adds_nothing_to_what_has_begun) {
@@ -104,6 +105,18 @@ TEST(journal, tells_who_was_born_since_a_position) {
     EXPECT_FALSE(one.pop_group(before, group));
 }
 
+TEST(journal, knows_whether_a_value_of_a_fragment_waits) {
+    journal one;
+    fragment_data f;
+    fragment_data g;
+    one.add(7, put, &f);
+    one.add(7, remove_it, &g);
+    EXPECT_TRUE(one.has_value_of(f));
+    EXPECT_TRUE(one.has_value_of(f, 7));
+    EXPECT_FALSE(one.has_value_of(f, 8));
+    EXPECT_FALSE(one.has_value_of(g));
+}
+
 TEST(journal, uses_its_memory_again) {
     journal one;
     const type_info& type = type_info_of<std::uint64_t>;
@@ -135,7 +148,6 @@ TEST(journal, agrees_with_a_map_over_random_changes) {
                 wanted[who].push_back(kind);
             } else if (what < 84) {
                 one.add_barrier(who, change_kind::destroy, nullptr);
-                wanted.clear();
             } else if (what < 90) {
                 marks.push_back({one.now(), wanted});
             } else if (what < 94 && !marks.empty()) {
@@ -146,8 +158,6 @@ TEST(journal, agrees_with_a_map_over_random_changes) {
                 one.clear();
                 wanted.clear();
                 marks.clear();
-            } else if (what < 97) {
-                one.find_places();
             }
             ASSERT_EQ(waiting(one, who), wanted.contains(who) ? wanted[who] : kinds{})
                 << "seed " << seed << " step " << step;

@@ -97,7 +97,7 @@ TYPED_TEST(hook, is_called_for_what_is_needed_or_copied) {
     w.set(w.spawn(), other, name{"x"});
     w.set(e, other, name{"y"});
     EXPECT_EQ(w.copy_fragment(other, w.template component<name>()), 2u);
-    EXPECT_EQ(this->taken(), "+x!x=y!y");
+    EXPECT_EQ(this->taken(), "=y!y+x!x");  // those that have both come first
 }
 
 TYPED_TEST(hook, is_called_when_a_fragment_or_all_entities_go) {
@@ -108,7 +108,7 @@ TYPED_TEST(hook, is_called_when_a_fragment_or_all_entities_go) {
     this->taken();
     w.destroy(w.template component<name>());
     EXPECT_EQ(this->taken(), "-s-a");  // the fragment itself comes first
-    this->watch();  // it is a new fragment
+    this->watch();                     // it is a new fragment
     w.spawn(name{"b"});
     w.spawn(name{"c"}, weight{});
     this->taken();

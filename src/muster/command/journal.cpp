@@ -54,25 +54,45 @@ std::uint32_t journal::ensure(std::uint64_t who, std::uint32_t open) {
     return add_group(who, false);
 }
 
-std::uint32_t journal::last_of(std::uint64_t who) const noexcept {
-    const std::uint32_t open = static_cast<std::uint32_t>(larger(now_.segment, done_));
-    for (std::uint32_t i = now_.groups; i > larger(open, placed_); --i)
-        if (groups_[i - 1].id == who && !groups_[i - 1].is_barrier) return groups_[i - 1].last;
-    if (placed_ <= open) return none;
-    const place& found = places_[place_of(who)];
-    const bool is_there = found.epoch == epoch_ && found.group != none && found.group >= open;
-    return is_there ? groups_[found.group].last : none;
+std::vector<std::uint32_t> journal::waiting_for(std::uint64_t who) {
+    std::vector<std::uint32_t> found;
+    if (now_.groups == done_) return found;
+    find_places();
+    const auto add_all = [&](std::uint32_t group) {
+        for (; group != none && group >= done_; group = groups_[group].shadowed)
+            for (std::uint32_t at = groups_[group].last; at != none; at = entries_[at].previous)
+                found.push_back(at);
+    };
+    const place& known = places_[place_of(who)];
+    if (known.epoch == epoch_) add_all(known.group);
+    add_all(now_.segment - 1);  // the last barrier
+    std::ranges::sort(found);
+    return found;
+}
+
+bool journal::has_value_of(const fragment_data& fragment) const noexcept {
+    const auto waits = [&](const journal_entry& one) {
+        return one.fragment == &fragment && has_component(one.kind);
+    };
+    return std::any_of(entries_.data(), entries_.data() + now_.entries, waits);
+}
+
+bool journal::has_value_of(const fragment_data& fragment, std::uint64_t who) const noexcept {
+    const auto waits = [&](const journal_entry& one) {
+        return one.fragment == &fragment && has_component(one.kind) && groups_[one.group].id == who;
+    };
+    return std::any_of(entries_.data(), entries_.data() + now_.entries, waits);
 }
 
 bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {
-    if (now_.entries == to.entries) return false;
+    if (now_.entries <= to.entries) return false;
     popped = entries_[--now_.entries];
     groups_[popped.group].last = popped.previous;
     return true;
 }
 
 bool journal::pop_group(const position& to, journal_group& popped) noexcept {
-    if (now_.groups == to.groups) {
+    if (now_.groups <= to.groups) {
         now_ = to;
         memory_.rewind(to.memory);
         return false;

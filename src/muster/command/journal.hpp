@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <vector>
 
 namespace muster::detail {
 
@@ -48,7 +49,6 @@ struct journal_entry {
     std::uint32_t group;
     std::uint32_t previous;  // of the same group, or `journal::none`
     change_kind kind;
-    bool fixes_type;  // the fragment's type was open before
 };
 
 /// What else is to be known of a change.
@@ -58,9 +58,11 @@ struct journal_note {
 };
 
 struct journal_group {
-    std::uint64_t id;        // the entity's, as `basic_id::value` says it
-    std::uint32_t last;      // entry, or `journal::none`
-    std::uint32_t shadowed;  // the group that the entity had before, or `journal::none`
+    std::uint64_t id;    // the entity's, as `basic_id::value` says it
+    std::uint32_t last;  // entry, or `journal::none`
+    std::uint32_t
+        shadowed;  // the group that the entity had before, or `journal::none`; of a barrier:
+                   // the barrier before
     bool is_barrier;
     bool is_born;  // the entity was made in the scope that the group was made in
 };
@@ -107,7 +109,7 @@ public:
     void bear(std::uint64_t who) noexcept { groups_[add_group(who, false)].is_born = true; }
     journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment) {
         reserve_one();
-        add_group(who, true);
+        groups_[add_group(who, true)].shadowed = now_.segment - 1;  // `none` if there is none
         now_.segment = now_.groups;
         return append(now_.groups - 1, kind, fragment);
     }
@@ -122,10 +124,12 @@ public:
         return made;
     }
 
-    /// Makes `last_of` fast for all groups that are there by now.
-    void find_places();
-    /// The last entry that waits for this entity, or `none`. O(groups since `find_places`).
-    [[nodiscard]] std::uint32_t last_of(std::uint64_t who) const noexcept;
+    /// All that waits for this entity, in its order, and the barriers among it. O(its changes).
+    [[nodiscard]] std::vector<std::uint32_t> waiting_for(std::uint64_t who);
+    /// Whether a value of this fragment waits, for anyone or for this entity. O(all).
+    [[nodiscard]] bool has_value_of(const fragment_data& fragment) const noexcept;
+    [[nodiscard]] bool has_value_of(const fragment_data& fragment,
+                                    std::uint64_t who) const noexcept;
 
     /// The groups before this one have been carried out: nothing is added to them any more.
     void begin(std::uint32_t group) noexcept { done_ = group; }
@@ -156,11 +160,12 @@ private:
     }
     journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment) noexcept {
         journal_entry& made = entries_[now_.entries];
-        made = {fragment, nullptr, group, groups_[group].last, kind, false};
+        made = {fragment, nullptr, group, groups_[group].last, kind};
         groups_[group].last = now_.entries++;
         return made;
     }
     MUSTER_COLD void grow();
+    void find_places();
     void widen();
 
     position now_;

@@ -91,6 +91,7 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
     made.arrivals.clear();
     made.removed.clear();
     made.present.clear();
+    made.settled.clear();
     made.moves_bytes = !from.runs_code && !made.to->runs_code &&
                        std::ranges::none_of(shape, [](const change_shape& one) {
                            return one.fragment != nullptr && one.fragment->type->destroy != nullptr;
@@ -112,6 +113,7 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
             if (column < made.to->columns.size())
                 made.arrivals.push_back({static_cast<std::uint32_t>(column), one.given});
             if (one.given == plan::none) made.moves_bytes = false;
+            if (fragment->is_open) made.settled.push_back(fragment);
         }
         if (one.was_there && fragment->type->size != 0)
             made.columns.push_back(one.from == fate::source::kept

@@ -45,6 +45,8 @@ struct MUSTER_API plan {
     };
     std::vector<told> present;  // inserted or assigned
 
+    std::vector<fragment_data*> settled;  // whose type was open until a value arrives
+
     bool moves_bytes = false;  // no hook, no default value, and no code of the user's runs for it
 
     std::vector<change_shape> shape;  // what it was made for

@@ -252,13 +252,14 @@ private:
         return reinterpret_cast<const id_type*>(chunk.ids.data);
     }
     template <class T>
-    [[nodiscard]] detail::query_column<T> column(const detail::chunk_data& chunk) const noexcept {
-        return {store_->template find_fragment<typename argument<T>::type>(), chunk.index};
+    [[nodiscard]] static detail::query_column<T> column(const store_type& store,
+                                                        const detail::chunk_data& chunk) noexcept {
+        return {store.template find_fragment<typename argument<T>::type>(), chunk.index};
     }
 
     template <class Look, std::size_t... I>
     void each_row(const detail::chunk_data& chunk, Look& look, std::index_sequence<I...>) const {
-        const std::tuple columns{column<Ts>(chunk)...};
+        const std::tuple columns{column<Ts>(*store_, chunk)...};
         const std::size_t size = chunk.size;
         if constexpr (std::is_invocable_v<Look&, id_type, typename argument<Ts>::value...>) {
             const id_type* const entities = ids(chunk);
@@ -309,7 +310,7 @@ public:
 private:
     friend class basic_query;
     iterator(const basic_query& query, detail::list_reader&& chunks)
-        : query_(&query),
+        : store_(query.store_),
           chunks_(std::move(chunks)),
           changes_(*query.store_),
           at_(chunks_.begin()),
@@ -320,10 +321,10 @@ private:
     void find_rows() {
         row_ = 0;
         while (at_ != end_ && (*at_)->size == 0) ++at_;
-        if (at_ != end_) columns_ = std::tuple{query_->template column<Ts>(**at_)...};
+        if (at_ != end_) columns_ = std::tuple{basic_query::template column<Ts>(*store_, **at_)...};
     }
 
-    const basic_query* query_;
+    const store_type* store_;
     detail::list_reader chunks_;
     typename store_type::scope changes_;
     int exceptions_ = std::uncaught_exceptions();

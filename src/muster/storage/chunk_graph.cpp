@@ -55,6 +55,16 @@ bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
                                [=](const fragment_data* one) { return one->hooks.has(kinds); });
 }
 
+/// Whether the step between two chunks, of which one has all that the other has, is one that hooks are
+/// told of.
+bool is_told(const chunk_data& from, const chunk_data& to, bool removes) {
+    const chunk_data& more = removes ? from : to;
+    const chunk_data& less = removes ? to : from;
+    return std::ranges::any_of(more.fragments, [&](const fragment_data* one) {
+        return one->hooks.has(removes ? remove_hooks : insert_hooks) && !less.has(*one);
+    });
+}
+
 void note_meaning_of(chunk_data& one) {
     const auto has = [&](const fragment_data* needed) { return one.has(*needed); };
     one.is_complete = std::ranges::all_of(one.fragments, [&](const fragment_data* fragment) {
@@ -176,9 +186,7 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
 
     auto made = std::make_unique<edge>();
     made->has_needed = set.size() != given;
-    std::vector<fragment_data*> changed;
-    std::ranges::set_symmetric_difference(from.fragments, set, std::back_inserter(changed), lower);
-    made->is_told = has_hooks(changed, removes ? remove_hooks : insert_hooks);
+    made->is_told = is_told(from, target, removes);
     made->key = edge::key_of(other.index, removes);
     made->target = &target;
     made->columns.reserve(from.columns.size());
@@ -209,6 +217,15 @@ void chunk_graph::note_meaning() noexcept {
     for (chunk_data* one : order_) {
         one->edges.clear();
         note_meaning_of(*one);
+    }
+}
+
+void chunk_graph::note_hooks() noexcept {
+    ++generation_;
+    for (chunk_data* one : order_) {
+        note_meaning_of(*one);
+        one->edges.each(
+            [&](const edge& way) { way.is_told = is_told(*one, *way.target, (way.key & 1) != 0); });
     }
 }
 

@@ -51,6 +51,8 @@ public:
 
     /// What fragments mean has changed: forgets all edges, which may lead elsewhere now.
     void note_meaning() noexcept;
+    /// Other hooks than before have to be told. Forgets nothing.
+    void note_hooks() noexcept;
 
     /// All chunks in the order of their making.
     [[nodiscard]] const std::vector<chunk_data*>& all() const noexcept { return order_; }

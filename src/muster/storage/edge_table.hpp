@@ -20,7 +20,7 @@ struct edge {
     chunk_data* target;
     std::vector<std::uint32_t> columns;  // for each column of the source: which of the target
     bool has_needed = false;  // the target has more than the source and what is added: see `needs`
-    bool is_told = false;     // a hook is to be called
+    mutable bool is_told = false;  // a hook is to be called
 
     static constexpr std::uint64_t key_of(chunk_index other, bool removes) noexcept {
         return std::uint64_t{to_int(other)} << 1 | (removes ? 1u : 0u);
@@ -48,6 +48,11 @@ public:
     void reserve_one();
     void insert(const edge* made) noexcept;
     void clear() noexcept;
+    template <class Change>
+    void each(Change change) {
+        for (const place& one : room_)
+            if (one.step != nullptr) change(*one.step);
+    }
 
 private:
     struct place {

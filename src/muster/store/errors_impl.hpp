@@ -63,7 +63,7 @@ void store<Layout>::raise_missing(at_type who, const char* call, std::string_vie
     std::string has;
     for (const fragment_data* one : graph_.at(found->chunk()).fragments)
         has += text(has.empty() ? "" : ", ", one->name);
-    const bool is_recorded = find_waiting(who.id, fragment) != nullptr;
+    const bool is_recorded = journal_.has_value_of(fragment, who.id.value());
     raise(errc::missing_component,
           text(describe(who.id), " has no ", type, ": it has ",
                has.empty() ? std::string("no components") : has,

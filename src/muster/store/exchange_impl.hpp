@@ -4,9 +4,9 @@
 
 #include <muster/store/store.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace muster::detail {
 
@@ -17,13 +17,18 @@ class store<Layout>::exchange {
 public:
     /// All that can fail. Room for a row is there.
     exchange(store& owner, id_type who, const plan& way, std::span<void*> given)
-        : store_(owner), who_(who), way_(way), from_(*way.from), to_(*way.to) {
-        arriving_.reserve(way.arrivals.size());
-        for (const plan::arrival& one : way.arrivals)
-            arriving_.push_back(one.given == plan::none ? nullptr : given[one.given]);
-        for (std::size_t i = 0; i < from_.columns.size(); ++i)
-            leaving_.push_back(way.columns[i] == edge::dropped ? room_for(from_.columns[i])
-                                                               : nullptr);
+        : store_(owner),
+          who_(who),
+          way_(way),
+          from_(*way.from),
+          to_(*way.to),
+          arriving_(places(way.arrivals.size())),
+          leaving_(places(from_.columns.size())) {
+        for (std::size_t i = 0; i < arriving_.size(); ++i)
+            if (const std::uint32_t which = way.arrivals[i].given; which != plan::none)
+                arriving_[i] = given[which];
+        for (std::size_t i = 0; i < leaving_.size(); ++i)
+            if (way.columns[i] == edge::dropped) leaving_[i] = room_for(from_.columns[i]);
         struct rollback {
             exchange* made;
             ~rollback() {
@@ -88,6 +93,13 @@ private:
         if (leaving_[column] != nullptr) return bytes(leaving_[column]);
         return moves() ? to_.columns[way_.columns[column]].at(to_row) : nullptr;
     }
+    /// As many null pointers, which last as long as this.
+    [[nodiscard]] std::span<void*> places(std::size_t count) {
+        auto* const made =
+            static_cast<void**>(store_.scratch_.allocate(count * sizeof(void*), alignof(void*)));
+        std::fill_n(made, count, nullptr);
+        return {made, count};
+    }
     [[nodiscard]] void* room_for(const column& one) {
         return store_.scratch_.allocate(one.type->size, one.type->alignment);
     }
@@ -115,9 +127,9 @@ private:
     const plan& way_;
     chunk_data& from_;
     chunk_data& to_;
-    std::size_t row_ = 0;          // in the source
-    std::vector<void*> arriving_;  // for each arrival: where its value waits
-    std::vector<void*> leaving_;   // for each column of the source: where a value that goes is kept
+    std::size_t row_ = 0;        // in the source
+    std::span<void*> arriving_;  // for each arrival: where its value waits
+    std::span<void*> leaving_;   // for each column of the source: where a value that goes is kept
     bool is_there_ = false;
 };
 

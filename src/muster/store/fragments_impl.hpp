@@ -96,6 +96,8 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
     if (!found->is_open)
         raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
     if (found->value_type == value && found->type->size == type.size) return *found;
+    if (journal_.has_value_of(*found))  // which will settle it
+        raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
     refuse_in_change("giving a fragment another type");
     if (!found->chunks.empty()) {
         // Calls that failed have left chunks for values of another type. They are empty, but a loop may
@@ -160,6 +162,7 @@ auto store<Layout>::make_fragment(type_index value, const type_info& type, std::
         }
     };
     rollback guard{*this, spawn<>()};
+    if (!alive(guard.made)) raise_not_alive({guard.made, {}}, "fragment");  // by a hook
     add_by_id(guard.made, value, type);
     if (!name.empty()) this->name(guard.made, name);
     guard.done = true;

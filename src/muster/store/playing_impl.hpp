@@ -24,14 +24,37 @@ void store<Layout>::replace(const scope& one, scope* by) noexcept {
 
 template <class Layout>
 void store<Layout>::scope::cancel() noexcept {
-    // Scopes in it may still be open: they begin where it began.
-    for (scope* one = store_->innermost_; one != this; one = one->outer_) one->start_ = start_;
-    store_->rewind(start_);
+    if (store_->innermost_ != this) {
+        // What is recorded may be in use: the next scope inside sees to it.
+        scope* inner = store_->innermost_;
+        while (inner->outer_ != this) inner = inner->outer_;
+        inner->start_ = start_;
+        inner->is_cancelled_ = true;
+    } else {
+        store_->rewind(start_);
+    }
     end();
 }
 
 template <class Layout>
+void store<Layout>::scope::commit_among_others() {
+    if (is_cancelled_) return cancel();
+    // What was recorded here belongs to the scope that was opened in this one and is still open.
+    scope* inner = store_->innermost_;
+    while (inner->outer_ != this) inner = inner->outer_;
+    inner->start_ = start_;
+    end();
+}
+
+template <class Layout>
+void store<Layout>::defer() {
+    refuse_in_change("defer");
+    (void)new scope(*this, true);
+}
+
+template <class Layout>
 void store<Layout>::commit() {
+    refuse_in_change("commit");
     if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit");
     const std::unique_ptr<scope> last(innermost_);
     last->commit();
@@ -39,6 +62,7 @@ void store<Layout>::commit() {
 
 template <class Layout>
 void store<Layout>::cancel() {
+    refuse_in_change("cancel");
     if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("cancel");
     delete innermost_;
 }
@@ -53,30 +77,27 @@ void store<Layout>::rewind(const journal::position& to) noexcept {
             const busy_scope nobody_else(*this);
             gone.fragment->type->destroy(gone.value, 1);
         }
-        if (gone.fixes_type && gone.fragment != nullptr) gone.fragment->is_open = true;
     }
+    for (scope* one = innermost_; one != nullptr; one = one->outer_)
+        if (one->start_.groups > to.groups || one->start_.entries > to.entries) one->start_ = to;
     journal_group group{};
     while (journal_.pop_group(to, group))
         if (group.is_born) unmake(id_type::from_value(static_cast<typename Layout::rep>(group.id)));
 }
 
-/// An id that was made in a scope, and that no other entity has anything of.
+/// An id that was made in a scope. If others have got it as a fragment by now, they lose it.
 template <class Layout>
 void store<Layout>::unmake(id_type made) noexcept {
     record_type* const found = find_record(made.key());
     if (found == nullptr || !found->is(made, pool_.origin())) return;
     fragment_data* const fragment = fragments_.find(made.value());
+    if (fragment != nullptr && count(*fragment) != 0) {
+        first_error ignored;
+        ignored.attempt([&] { destroy_fragment({made, {}}); });
+        return;
+    }
     die(made, *found);
     if (fragment != nullptr) forget_fragment(*fragment);
-}
-
-/// A hook must close the scopes it opens: what it changes could not be put in order else.
-template <class Layout>
-void store<Layout>::refuse_open_scopes(const scope* mine) {
-    if (innermost_ == mine) return;
-    while (innermost_ != mine && innermost_->is_users_) delete innermost_;
-    raise(errc::unbalanced_scope,
-          "a hook has opened a scope by defer() and not closed it: what it recorded is dropped");
 }
 
 // ---- carrying out ------------------------------------------------------------------------------
@@ -90,6 +111,7 @@ void store<Layout>::play() {
         error.attempt([&] { carry_out(i); });
     }
     journal_.clear();
+    for (scope* one = innermost_; one != nullptr; one = one->outer_) one->start_ = {};
     whole.end();
     error.rethrow();
 }
@@ -100,8 +122,8 @@ template <class Layout>
 bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
     const plan& way = *last_plan_;
     const record_type* const found = find(who);
-    if (found == nullptr || !way.moves_bytes || found->chunk() != way.from->index ||
-        way.generation != graph_.generation() || entity_hooks_.kinds() != 0 ||
+    if (way.generation != graph_.generation() || !way.moves_bytes || found == nullptr ||
+        found->chunk() != way.from->index || entity_hooks_.kinds() != 0 ||
         (way.to->size == way.to->capacity && way.to != way.from))
         return false;
     std::size_t i = way.shape.size();
@@ -114,6 +136,18 @@ bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
     if (i != 0) return false;
     follow_bytes(who, way, values_);
     return true;
+}
+
+/// The values of the entity that is carried out, if they have not arrived.
+template <class Layout>
+void store<Layout>::drop_given() noexcept {
+    const busy_scope nobody_else(*this);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        if (values_[i] == nullptr) continue;
+        const type_info& type = *shape_[i].fragment->type;
+        if (type.destroy != nullptr) type.destroy(values_[i], 1);
+    }
+    values_.clear();
 }
 
 /// The values of this entry and those before it, if they are still there.
@@ -147,12 +181,7 @@ void store<Layout>::carry_out(std::uint32_t which) {
         ~rest() {
             if (!is_done) owner.rewind(before);
             if (!is_done) owner.drop_values(last);
-            for (std::size_t i = 0; i < owner.values_.size(); ++i) {
-                if (owner.values_[i] == nullptr) continue;
-                const type_info& type = *owner.shape_[i].fragment->type;
-                const busy_scope nobody_else(owner);
-                if (type.destroy != nullptr) type.destroy(owner.values_[i], 1);
-            }
+            owner.drop_given();
             if (!is_done && is_born) owner.unmake(who);
             owner.scratch_.rewind({});
         }
@@ -167,10 +196,11 @@ void store<Layout>::carry_out(std::uint32_t which) {
         if (one.kind == change_kind::destroy) {
             end = static_cast<const journal_note*>(one.value);
         } else if (one.fragment == nullptr && one.kind != change_kind::clear) {
-            is_lost = true;
+            is_lost = is_lost || has_component(one.kind);
         } else {
             shape_.push_back({one.fragment, one.kind});
-            values_.push_back(std::exchange(one.value, nullptr));
+            values_.push_back(one.value);
+            one.value = nullptr;
         }
     }
     std::reverse(shape_.begin(), shape_.end());
@@ -178,10 +208,14 @@ void store<Layout>::carry_out(std::uint32_t which) {
     if (!alive(who)) {
         // It has died meanwhile: there is nothing to do.
     } else if (end != nullptr) {
-        if (!guard.is_born)
-            destroy_told({who, end->where});
-        else  // nobody has seen it
+        drop_given();  // the fragment of one may die, too
+        if (guard.is_born && fragments_.find(who.value()) == nullptr) {  // nobody has seen it
+            if (provenance_)
+                deaths_.note(who.key(), who.version(), end->where, names_.find(who.value()));
             unmake(who);
+        } else {
+            destroy_told({who, end->where});
+        }
     } else if (is_lost) {
         raise(errc::dead_fragment,
               text("a change of ", describe(who),
@@ -200,21 +234,21 @@ void store<Layout>::carry_out_barrier(const journal_group& group) {
     const journal_entry change = journal_.entry(group.last);
     const auto* const note = static_cast<const journal_note*>(change.value);
     const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
-    scope whole(*this);
     switch (change.kind) {
-    case change_kind::destroy:
-        if (alive(who)) destroy_told({who, note->where});
+    case change_kind::destroy: {
+        if (!alive(who)) break;
+        scope whole(*this);
+        destroy_told({who, note->where});
+        whole.commit();
         break;
+    }
     case change_kind::clear_fragment:
         if (change.fragment != nullptr) clear_fragment_now(*change.fragment);
         break;
     case change_kind::copy_fragment: {
         if (change.fragment == nullptr) break;
         const fragment_data& source = get_fragment(who, "copy_fragment", &note->where);
-        if (change.fragment->hooks.has(insert_hooks | assign_hooks))
-            copy_told(source, *change.fragment);
-        else
-            copy_fragment_now(source, *change.fragment);
+        copy_fragment_now(source, *change.fragment);
         break;
     }
     default:
@@ -222,7 +256,6 @@ void store<Layout>::carry_out_barrier(const journal_group& group) {
             if (one->serial == group.id && note->count > one->size)
                 one->make_room(note->count - one->size, row_limit, {});
     }
-    whole.commit();
 }
 
 /// Moves the entity once. `values` are those of the plan's shape; those that arrive become null. If a
@@ -235,9 +268,7 @@ void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values
         follow_bytes(who, way, values);
     } else {
         exchange moved(*this, who, way, values);
-        const scope* const mine = innermost_;
         for (fragment_data* one : way.removed) call_hooks(hook_kind::remove, who, *one);
-        refuse_open_scopes(mine);
         moved.go();
         struct undo {
             exchange& moved;
@@ -247,16 +278,16 @@ void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values
             }
         };
         undo guard{moved};
-        if (tells_birth) entity_hooks_.run(hook_kind::insert, who.value(), nullptr);
+        if (tells_birth) run_hooks(entity_hooks_, hook_kind::insert, who, nullptr);
         for (const plan::told& one : way.present) {
             call_hooks(one.is_new ? hook_kind::insert : hook_kind::assign, who, *one.fragment);
             call_hooks(hook_kind::set, who, *one.fragment);
         }
-        refuse_open_scopes(mine);
         guard.is_done = true;
     }
     for (const plan::arrival& one : way.arrivals)
         if (one.given != plan::none) values[one.given] = nullptr;
+    for (fragment_data* one : way.settled) one->is_open = false;
 }
 
 /// The same where nothing can fail and no code of the user's runs.
@@ -290,48 +321,59 @@ void store<Layout>::follow_bytes(id_type who, const plan& way, std::span<void*> 
 
 // ---- hooks -------------------------------------------------------------------------------------
 
+/// A hook must close the scopes it opens: what it changes could not be put in order else.
+template <class Layout>
+void store<Layout>::run_hooks(hook_list& list, hook_kind kind, id_type who, void* value) {
+    struct closing {
+        store& owner;
+        const scope* mine;
+        ~closing() {
+            while (owner.innermost_ != mine && owner.innermost_->is_users_) delete owner.innermost_;
+        }
+    };
+    const closing guard{*this, innermost_};
+    list.run(kind, who.value(), value);
+    if (innermost_ != guard.mine)
+        raise(errc::unbalanced_scope,
+              "a hook has opened a scope and not closed it: what it recorded is dropped");
+}
+
 template <class Layout>
 void store<Layout>::call_hooks(hook_kind kind, id_type who, fragment_data& fragment) {
     if (fragment.hooks.has(to_bits(kind)))
-        fragment.hooks.run(kind, who.value(), find_raw(who, fragment));
+        run_hooks(fragment.hooks, kind, who, find_raw(who, fragment));
 }
 
 /// Of one that is about to die.
 template <class Layout>
 void store<Layout>::tell_going(id_type who) {
-    const scope* const mine = innermost_;
     const chunk_data& here = graph_.at(find(who)->chunk());
     if (here.tells_going)
         for (fragment_data* one : here.fragments) call_hooks(hook_kind::remove, who, *one);
-    if (entity_hooks_.has(remove_hooks)) entity_hooks_.run(hook_kind::remove, who.value(), nullptr);
-    refuse_open_scopes(mine);
+    if (entity_hooks_.has(remove_hooks)) run_hooks(entity_hooks_, hook_kind::remove, who, nullptr);
 }
 
 /// Of the entities that were made in the rows from `first` on.
 template <class Layout>
 void store<Layout>::tell_coming(chunk_data& into, std::size_t first) {
     if (!tells_coming(into)) return;
-    const scope* const mine = innermost_;
     for (std::size_t row = first; row < into.size; ++row) {
         const id_type who = ids(into)[row];
         if (entity_hooks_.has(insert_hooks))
-            entity_hooks_.run(hook_kind::insert, who.value(), nullptr);
+            run_hooks(entity_hooks_, hook_kind::insert, who, nullptr);
         for (fragment_data* one : into.fragments) {
             call_hooks(hook_kind::insert, who, *one);
             call_hooks(hook_kind::set, who, *one);
         }
     }
-    refuse_open_scopes(mine);
 }
 
 template <class Layout>
 void store<Layout>::tell_assigned(id_type who, const fragment_data& fragment) {
     if (!fragment.hooks.has(assign_hooks)) return;
-    const scope* const mine = innermost_;
     fragment_data& known = *fragments_.find(fragment.id);
     call_hooks(hook_kind::assign, who, known);
     call_hooks(hook_kind::set, who, known);
-    refuse_open_scopes(mine);
 }
 
 template <class Layout>
@@ -341,43 +383,6 @@ void store<Layout>::destroy_told(at_type who) {
         deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()));
     tell_going(who.id);
     die(who.id, *find_record(who.id.key()));
-}
-
-/// One by one: all or nothing for each entity.
-template <class Layout>
-void store<Layout>::copy_told(const fragment_data& source, fragment_data& target) {
-    std::vector<id_type> owners;
-    for (const chunk_index owner : source.chunks) {
-        const chunk_data& chunk = graph_.at(owner);
-        owners.insert(owners.end(), ids(chunk), ids(chunk) + chunk.size);
-    }
-    const change_shape shape[] = {{&target, change_kind::put}};
-    first_error error;
-    for (const id_type who : owners)
-        error.attempt([&] {
-            struct copied {
-                store& owner;
-                const type_info& type;
-                void* value = nullptr;
-                ~copied() {
-                    const busy_scope nobody_else(owner);
-                    if (value != nullptr && type.destroy != nullptr) type.destroy(value, 1);
-                    owner.scratch_.rewind({});
-                }
-            };
-            copied copy{*this, *target.type};
-            if (target.type->size != 0) {
-                void* const room = scratch_.allocate(target.type->size, target.type->alignment);
-                const busy_scope nobody_else(*this);
-                source.copy_value(room, find_raw(who, source), 1);
-                copy.value = room;
-            }
-            scope whole(*this);
-            const plan& way = plans_.find(graph_, graph_.at(find(who)->chunk()), shape);
-            follow(who, way, {&copy.value, 1}, false);
-            whole.commit();
-        });
-    error.rethrow();
 }
 
 template <class Layout>
@@ -403,13 +408,15 @@ void store<Layout>::reset_told(const std::source_location& where) {
 
 template <class Layout>
 std::uint64_t store<Layout>::add_hook(id_type f, hook_kind kind, hook_function&& made) {
-    refuse_in_change("define");
-    if (f.is_null()) {
-        const std::uint64_t number = entity_hooks_.add(kind, std::move(made));
-        note_hooks();
-        return number;
-    }
     const std::uint64_t number = open_fragment(f).hooks.add(kind, std::move(made));
+    note_hooks();
+    return number;
+}
+
+template <class Layout>
+std::uint64_t store<Layout>::add_entity_hook(hook_kind kind, hook_function&& made) {
+    refuse_in_change("adding a hook");
+    const std::uint64_t number = entity_hooks_.add(kind, std::move(made));
     note_hooks();
     return number;
 }
@@ -450,7 +457,8 @@ void store<Layout>::note_hooks() noexcept {
     hooked_ = 0;
     for (const fragment_data* one : fragments_.all()) hooked_ |= one->hooks.kinds();
     busy_ = entity_hooks_.kinds() != 0 ? busy_ | is_watched : busy_ & ~is_watched;
-    note_meaning();
+    forget_chunks();
+    graph_.note_hooks();
 }
 
 }  // namespace muster::detail

@@ -26,7 +26,7 @@ auto store<Layout>::record_birth(const id_type* wanted) -> id_type {
 template <class Layout>
 void store<Layout>::record_copy(at_type who, change_kind kind, fragment_data& fragment,
                                 const void* value, bool as_clone) {
-    journal_entry& made = note(who, kind, fragment);
+    journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
     if (fragment.type->size == 0) return;
     void* const room = journal_.allocate(*fragment.type);
     const busy_scope nobody_else(*this);
@@ -40,7 +40,7 @@ void store<Layout>::record_copy(at_type who, change_kind kind, fragment_data& fr
 template <class Layout>
 void store<Layout>::record_boxed(at_type who, change_kind kind, fragment_data& fragment,
                                  boxed_value& value) {
-    journal_entry& made = note(who, kind, fragment);
+    journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
     if (fragment.type->size == 0) return;
     void* const room = journal_.allocate(*fragment.type);
     const busy_scope nobody_else(*this);
@@ -97,23 +97,20 @@ void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_d
                        place_text(prototype.where), ")"));
         record_copy(who, kind, fragment, value, true);
     };
+    const auto drop = [&](fragment_data* fragment) {
+        if (fragment != nullptr) journal_.add(made.value(), change_kind::remove, fragment);
+    };
     for (fragment_data* one : original.fragments)
         copy(change_kind::put, *one, one->base(original.index) + row * one->type->size);
-    journal_.find_places();
-    std::vector<std::uint32_t> waiting;
-    for (std::uint32_t at = journal_.last_of(prototype.id.value()); at != journal::none;
-         at = journal_.entry(at).previous)
-        waiting.push_back(at);
-    std::reverse(waiting.begin(), waiting.end());
-    for (const std::uint32_t at : waiting) {
+    for (const std::uint32_t at : journal_.waiting_for(prototype.id.value())) {
         const journal_entry one = journal_.entry(at);  // adding to the journal moves it
         if (one.kind == change_kind::clear)
             journal_.add(made.value(), one.kind, nullptr);
-        else if (one.fragment == nullptr || one.kind == change_kind::touch)
-            continue;
-        else if (one.kind == change_kind::remove)
-            journal_.add(made.value(), one.kind, one.fragment);
-        else
+        else if (one.kind == change_kind::destroy)  // of a fragment, perhaps
+            drop(fragments_.find(journal_.group(one.group).id));
+        else if (one.kind == change_kind::remove || one.kind == change_kind::clear_fragment)
+            drop(one.fragment);
+        else if (one.fragment != nullptr && has_component(one.kind))
             copy(one.kind, *one.fragment, one.value);
     }
 }
@@ -153,7 +150,7 @@ void store<Layout>::record_rows(chunk_data& staged) {
         for (const column& one : staged.columns) rooms.push_back(journal_.allocate(*one.type));
         std::vector<std::uint32_t> made;
         for (fragment_data* one : staged.fragments) {
-            note(who, change_kind::put, *one);
+            journal_.add(who.id.value(), change_kind::put, one);
             made.push_back(journal_.now().entries - 1);
         }
         const busy_scope nobody_else(*this);
@@ -205,28 +202,52 @@ bool store<Layout>::record_destroy(at_type who) {
 }
 
 template <class Layout>
-const journal_entry* store<Layout>::find_waiting(id_type who,
-                                                 const fragment_data& fragment) const noexcept {
-    for (std::uint32_t at = journal_.last_of(who.value()); at != journal::none;
-         at = journal_.entry(at).previous) {
+auto store<Layout>::foresee(id_type who, const fragment_data& fragment) -> prospect {
+    prospect made{has(who, fragment), nullptr};
+    for (const std::uint32_t at : journal_.waiting_for(who.value())) {
         const journal_entry& one = journal_.entry(at);
-        if (one.kind == change_kind::clear || one.kind == change_kind::destroy) return nullptr;
-        if (one.fragment != &fragment || one.kind == change_kind::touch) continue;
-        if (one.kind == change_kind::remove) return nullptr;
-        if (one.kind == change_kind::keep && has(who, fragment)) continue;
-        return &one;
+        const bool is_it = one.fragment == &fragment;
+        switch (one.kind) {
+        case change_kind::put:
+            if (is_it) made = {true, &one};
+            break;
+        case change_kind::keep:
+            if (is_it && !made.is_there) made = {true, &one};
+            break;
+        case change_kind::replace:
+            if (is_it && made.is_there) made.entry = &one;
+            break;
+        case change_kind::remove:
+        case change_kind::clear_fragment:
+            if (is_it) made = {false, nullptr};
+            break;
+        case change_kind::clear: made = {false, nullptr}; break;
+        case change_kind::destroy: {
+            const std::uint64_t gone = journal_.group(one.group).id;
+            if (gone == who.value() || gone == fragment.id) made = {false, nullptr};
+            break;
+        }
+        default: break;
+        }
     }
-    return nullptr;
+    return made;
 }
 
 /// The value that waits for `who`; a copy of what it has, if none does.
 template <class Layout>
 void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
-    journal_.find_places();
-    if (const journal_entry* const found = find_waiting(who.id, fragment)) return found->value;
-    const record_type& found = require(who, "patch");
-    const std::byte* const base = fragment.base(found.chunk());
-    if (base == nullptr) raise_missing(who, "patch", fragment.name, fragment);
+    const void* original = nullptr;
+    if (const journal_entry* const known = foresee(who.id, fragment).entry) {
+        // One that an outer scope has recorded must not change if this one is cancelled.
+        const scope* const mine = innermost_->outer_;
+        if (known >= &journal_.entry(mine->start_.entries)) return known->value;
+        original = known->value;
+    } else {
+        const record_type& found = require(who, "patch");
+        const std::byte* const base = fragment.base(found.chunk());
+        if (base == nullptr) raise_missing(who, "patch", fragment.name, fragment);
+        original = base + found.row() * fragment.type->size;
+    }
     if (fragment.type->size != 0 && !fragment.type->can_copy())
         raise(errc::not_copyable,
               text("the ", fragment.name, " of ", describe(who.id),
@@ -234,7 +255,7 @@ void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
                    "Write through get() and call touch() (patch at ",
                    place_text(who.where), ")"));
     fragment_data& known = *fragments_.find(fragment.id);
-    record_copy(who, change_kind::replace, known, base + found.row() * fragment.type->size, false);
+    record_copy(who, change_kind::replace, known, original, false);
     return journal_.entry(journal_.now().entries - 1).value;
 }
 
@@ -242,8 +263,7 @@ template <class Layout>
 void store<Layout>::touch(at_type who, const fragment_data& fragment, std::string_view name) {
     (void)require(who, "touch");
     const bool must_wait = waits("touch");
-    journal_.find_places();
-    if (!has(who.id, fragment) && !(must_wait && find_waiting(who.id, fragment) != nullptr))
+    if (!has(who.id, fragment) && !(must_wait && foresee(who.id, fragment).is_there))
         raise_missing(who, "touch", name, fragment);
     if (!must_wait && !fragment.hooks.has(assign_hooks)) return;
     scope whole(*this);

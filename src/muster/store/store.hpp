@@ -92,7 +92,9 @@ public:
     static constexpr std::size_t chunk_limit = std::size_t{1} << record_type::chunk_bits;
 
     explicit store(const world_options& options);
-    ~store();
+    ~store() { end(); }
+    /// All values end; what is left can only be looked at.
+    void end() noexcept;
     store(const store&) = delete;
     store& operator=(const store&) = delete;
 
@@ -550,7 +552,7 @@ public:
     template <class T>
     T& placed(at_type who, const fragment_data& fragment, const char* call) {
         const journal_entry* const waiting =
-            depth() == 0 ? nullptr : find_waiting(who.id, fragment);
+            depth() == 0 ? nullptr : foresee(who.id, fragment).entry;
         T* const found = waiting == nullptr ? find_value<T>(who.id, fragment)
                          : is_tag<T>        ? &tag_value<T>()
                                             : static_cast<T*>(waiting->value);
@@ -608,7 +610,8 @@ public:
             : store_(std::exchange(other.store_, nullptr)),
               outer_(other.outer_),
               start_(other.start_),
-              is_users_(other.is_users_) {
+              is_users_(other.is_users_),
+              is_cancelled_(other.is_cancelled_) {
             if (store_ != nullptr) store_->replace(other, this);
         }
         scope& operator=(const scope&) = delete;
@@ -622,13 +625,17 @@ public:
         /// change has thrown, after all others.
         void commit() {
             store& owner = *store_;
+            if (owner.innermost_ != this || is_cancelled_) [[unlikely]]
+                return commit_among_others();
             end();
             if (!owner.journal_.empty() && owner.depth() == 0) owner.play();
         }
+        /// If scopes in it are still open, it is done when the last of them ends.
         void cancel() noexcept;
 
     private:
         friend store;
+        void commit_among_others();
         void end() noexcept {
             store& owner = *std::exchange(store_, nullptr);
             owner.busy_ -= one_scope;
@@ -642,19 +649,22 @@ public:
         scope* outer_;
         journal::position start_;
         bool is_users_;
+        bool is_cancelled_ = false;  // so is all that is recorded in it, when it ends
     };
 
     /// How many scopes are open.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
-    void defer() { (void)new scope(*this, true); }
+    void defer();
     /// Closes the innermost scope, which must be one of `defer`.
     void commit();
     void cancel();
 
     // ---- hooks ---------------------------------------------------------------------------------
 
-    /// Adds a hook of a fragment or, for the null id, of the coming and going of entities.
+    /// A hook of a fragment, or of the coming and going of entities, for which the others take the null
+    /// id.
     std::uint64_t add_hook(id_type f, hook_kind kind, hook_function&& made);
+    std::uint64_t add_entity_hook(hook_kind kind, hook_function&& made);
     bool connect_hook(id_type f, std::uint64_t number, bool wanted) noexcept;
     bool remove_hook(id_type f, std::uint64_t number) noexcept;
     [[nodiscard]] bool is_connected(id_type f, std::uint64_t number) const noexcept;
@@ -867,6 +877,7 @@ private:
     /// Destroys the entities of the rows from `first` on. Tells nobody.
     void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
     void show_rows(std::span<id_type> out, chunk_data& into);
+    void spawn_told(std::span<id_type> out);
 
     /// Room for a row.
     void open_row(chunk_data& into, watched arguments);
@@ -1003,18 +1014,11 @@ private:
             return (... || values.find(*this).hooks.has(assign_hooks));
     }
 
-    journal_entry& note(at_type who, change_kind kind, fragment_data& fragment) {
-        journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
-        // What waits is of this type: the fragment must not take another.
-        made.fixes_type = fragment.is_open;
-        fragment.is_open = false;
-        return made;
-    }
     template <class Arg>
     void record_value(at_type who, change_kind kind, incoming<Arg>& value) {
         using type = typename incoming<Arg>::type;
         fragment_data& fragment = value.ensure(*this, &who.where);
-        journal_entry& made = note(who, kind, fragment);
+        journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
         if constexpr (!is_tag<type>) {
             void* const room = journal_.allocate(type_info_of<type>);
             const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
@@ -1058,9 +1062,12 @@ private:
     bool record_remove(at_type who, std::span<const fragment_data* const> set);
     bool record_clear(at_type who);
     [[gnu::noinline]] bool record_destroy(at_type who);
-    /// The entry whose value of this fragment will be `who`'s, or null.
-    [[nodiscard]] const journal_entry* find_waiting(id_type who,
-                                                    const fragment_data& fragment) const noexcept;
+    /// What `who` will have of a fragment.
+    struct prospect {
+        bool is_there;
+        const journal_entry* entry;  // whose value it will be; null: the one that it has
+    };
+    [[nodiscard]] prospect foresee(id_type who, const fragment_data& fragment);
     void* waiting_copy(at_type who, const fragment_data& fragment);
 
     // ---- carrying them out: see playing_impl.hpp -----------------------------------------------
@@ -1083,10 +1090,10 @@ private:
     void tell_coming(chunk_data& into, std::size_t first);
     void tell_assigned(id_type who, const fragment_data& fragment);
     void call_hooks(hook_kind kind, id_type who, fragment_data& fragment);
-    void refuse_open_scopes(const scope* mine);
+    void run_hooks(hook_list& list, hook_kind kind, id_type who, void* value);
+    void drop_given() noexcept;
     std::size_t clear_fragment_now(fragment_data& fragment);
     std::size_t copy_fragment_now(const fragment_data& source, fragment_data& target);
-    void copy_told(const fragment_data& source, fragment_data& target);
     [[nodiscard]] bool has_hooks() const noexcept;
     void reset_told(const std::source_location& where);
     [[nodiscard]] hook_list* find_hooks(id_type f) noexcept;
@@ -1102,10 +1109,10 @@ private:
     void show_name(fragment_data& fragment);
     void put_boxed(at_type who, fragment_data& fragment, boxed_value& value, present what);
     static void take_boxed(void* to, boxed_value& value) noexcept;
-    void assign_all(const chunk_data& chunk, const fragment_data& source,
-                    const fragment_data& target);
+    void assign_all(const chunk_data& chunk, const fragment_data& source, fragment_data& target);
     void copy_all(chunk_data& here, const fragment_data& source, const fragment_data& target,
                   const edge& way);
+    void return_all(chunk_data& from, const edge& way, std::size_t first) noexcept;
     MUSTER_COLD chunk_data& add_list(std::size_t list, std::span<fragment_data* const> set);
     chunk_data& find_set(std::span<fragment_data* const> set);
     void forget_chunks() noexcept;
@@ -1132,6 +1139,7 @@ private:
     // What every call reads comes first, on one cache line and, with the pool, the next two.
     std::uint64_t busy_ = 0;
     bool provenance_;                              // see world_options
+    bool is_ended_ = false;                        // see `end`
     std::size_t lists_ = 0;                        // entries of by_list_, the first for `no_list`
     raw_array<list_entry> by_list_;                // by list_index
     std::uint64_t told_from_ = ~std::uint64_t{0};  // keys with something to do at their death: all

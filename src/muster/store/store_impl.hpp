@@ -38,7 +38,9 @@ store<Layout>::store(const world_options& options)
 }
 
 template <class Layout>
-store<Layout>::~store() {
+void store<Layout>::end() noexcept {
+    if (is_ended_) return;
+    is_ended_ = true;
     number_.spend(pool_.unused_version());
     while (innermost_ != nullptr && innermost_->is_users_) delete innermost_;
     rewind({});
@@ -213,8 +215,10 @@ void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
 template <class Layout>
 void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& given_chunk, row_values given) {
     const bool is_empty = &given_chunk == &graph_.nowhere();
-    if (waits("spawn") || (is_empty && tells_coming(given_chunk)))
+    if (waits("spawn"))
         record_many(out, given_chunk, given, nullptr);
+    else if (is_empty && tells_coming(given_chunk))
+        spawn_told(out);
     else if (is_empty)
         pool_.create(out);
     else
@@ -229,15 +233,33 @@ void store<Layout>::show_rows(std::span<id_type> out, chunk_data& into) {
         std::copy_n(ids(into) + first, out.size(), out.begin());
         return;
     }
-    const std::vector<id_type> made(ids(into) + first, ids(into) + into.size);
-    {
-        new_entities guard(*this, into, first);
-        scope whole(*this);
-        tell_coming(into, first);
-        guard.keep();
-        std::copy(made.begin(), made.end(), out.begin());
-        whole.commit();
-    }
+    new_entities guard(*this, into, first);
+    scope whole(*this);
+    tell_coming(into, first);
+    guard.keep();
+    std::copy_n(ids(into) + first, out.size(), out.begin());
+    whole.commit();
+}
+
+/// Entities without components, all or none, of which hooks are told.
+template <class Layout>
+void store<Layout>::spawn_told(std::span<id_type> out) {
+    struct rollback {
+        store& owner;
+        std::vector<id_type> made;
+        bool is_done = false;
+        ~rollback() {
+            if (is_done) return;
+            for (std::size_t i = made.size(); i-- != 0;) owner.unmake(made[i]);
+        }
+    };
+    rollback guard{*this, std::vector<id_type>(out.size())};
+    pool_.create(std::span<id_type>(guard.made));
+    scope whole(*this);
+    for (const id_type one : guard.made) run_hooks(entity_hooks_, hook_kind::insert, one, nullptr);
+    guard.is_done = true;
+    std::copy(guard.made.begin(), guard.made.end(), out.begin());
+    whole.commit();
 }
 
 template <class Layout>
@@ -280,7 +302,9 @@ void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept 
     for (std::size_t i = count; i-- != 0;) {
         const id_type e = ids(chunk)[first + i];
         names_.erase(e.value());
+        told_.reset(e.key());
         pool_.destroy(e);
+        if (fragment_data* const used = fragments_.find(e.value())) forget_fragment(*used);
     }
     const busy_scope nobody_else(*this);
     chunk.destroy_values(first, count);
@@ -406,16 +430,15 @@ std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
         chunk_data& from = graph_.at(owner);
         if (from.size == 0) continue;
         const auto clear_chunk = [&] {
-            if (fragment.hooks.has(remove_hooks)) {
-                scope hooks(*this);
+            scope changes(*this);
+            if (fragment.hooks.has(remove_hooks))
                 for (std::size_t row = 0; row < from.size; ++row)
                     call_hooks(hook_kind::remove, ids(from)[row], fragment);
-                hooks.commit();
-            }
             const edge& way = graph_.without(from, less);
             if (way.target != &graph_.nowhere()) way.target->make_room(from.size, row_limit, {});
             count += from.size;
             move_all(from, way);
+            changes.commit();
         };
         if (fragment.hooks.has(remove_hooks))
             error.attempt(clear_chunk);
@@ -461,7 +484,7 @@ bool store<Layout>::put_default(present what, at_type who, id_type f, const char
     (void)require(who, call);
     fragment_data& fragment = typed_or_tag(f, &who.where);
     const bool is_there = fragment.base(require(who, call).chunk()) != nullptr;
-    if (is_there && !must_wait && what == present::keep) return false;
+    if (is_there && what == present::keep && (!must_wait || !fragment.can_start())) return false;
     if (!fragment.can_start())
         raise(errc::no_default,
               text(fragment.name, " has no default value: give one, or define it (", call, " at ",
@@ -556,13 +579,11 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
     if (!target->holds_like(source))
         raise_mismatch(*target, source.type->name, "copy_fragment", &where);
     if (target == &source) return 0;
-    if (!must_wait && !target->hooks.has(insert_hooks | assign_hooks))
-        return copy_fragment_now(source, *target);
+    if (!must_wait && !has_hooks()) return copy_fragment_now(source, *target);
     const std::size_t had_it = count(source);
     scope whole(*this);
-    journal_entry& made = journal_.add_barrier(from.value(), change_kind::copy_fragment, target);
-    journal_.annotate(made, {where, 0});
-    made.fixes_type = std::exchange(target->is_open, false);
+    journal_.annotate(journal_.add_barrier(from.value(), change_kind::copy_fragment, target),
+                      {where, 0});
     whole.commit();
     return had_it;
 }
@@ -578,15 +599,26 @@ std::size_t store<Layout>::copy_fragment_now(const fragment_data& source, fragme
         if (one.size != 0) (one.has(target) ? both : others).push_back(&one);
     }
     std::size_t count = 0;
-    for (chunk_data* one : both) {
-        assign_all(*one, source, target);
-        count += one->size;
-    }
-    for (chunk_data* one : others) {
-        count += one->size;
-        copy_all(*one, source, target, graph_.with(*one, more));
-        target.is_open = false;
-    }
+    first_error error;
+    const auto each = [&](auto change) {  // a hook that throws keeps its chunk as it was
+        if (has_hooks())
+            error.attempt(change);
+        else
+            change();
+    };
+    for (chunk_data* one : both)
+        each([&] {
+            assign_all(*one, source, target);
+            count += one->size;
+        });
+    for (chunk_data* one : others)
+        each([&] {
+            const std::size_t size = one->size;
+            copy_all(*one, source, target, graph_.with(*one, more));
+            count += size;
+            target.is_open = false;
+        });
+    error.rethrow();
     return count;
 }
 
@@ -608,56 +640,131 @@ fragment_data& store<Layout>::adopt_like(const fragment_data& source, id_type f,
 /// All rows of a chunk that has both; all or none.
 template <class Layout>
 void store<Layout>::assign_all(const chunk_data& chunk, const fragment_data& source,
-                               const fragment_data& target) {
+                               fragment_data& target) {
     const type_info& type = *source.type;
-    if (type.size == 0) return;
-    struct rollback {
-        column copies;
-        std::size_t count = 0;
+    scope changes(*this);
+    struct rollback {  // copies that have not arrived, or old values until the hooks have returned
+        store& owner;
+        column kept;
+        column other;
+        std::byte* base;
+        std::size_t count = 0;  // of `kept`
+        bool is_done = false;
+        void change_places() noexcept {
+            other.relocate(other.data, base, count);
+            kept.relocate(base, kept.data, count);
+            std::swap(kept.data, other.data);
+            std::swap(kept.block, other.block);
+        }
         ~rollback() {
-            copies.destroy(copies.data, count);
-            copies.free();
+            const busy_scope nobody_else(owner);
+            kept.destroy(kept.data, count);
+            kept.free();
+            other.free();
         }
     };
-    rollback guard{column(type, nullptr)};
-    if (!guard.copies.resize(0, chunk.size, {})) raise_out_of_memory();
-    const busy_scope nobody_else(*this);
-    for (; guard.count < chunk.size; ++guard.count)
-        source.copy_value(guard.copies.at(guard.count),
-                          source.base(chunk.index) + guard.count * type.size, 1);
-    guard.copies.destroy(target.base(chunk.index), chunk.size);
-    guard.copies.relocate(target.base(chunk.index), guard.copies.data, chunk.size);
-    guard.count = 0;
+    rollback guard{*this, column(type, nullptr), column(type, nullptr), target.base(chunk.index)};
+    if (type.size != 0) {
+        if (!guard.kept.resize(0, chunk.size, {}) || !guard.other.resize(0, chunk.size, {}))
+            raise_out_of_memory();
+        const busy_scope nobody_else(*this);
+        for (; guard.count < chunk.size; ++guard.count)
+            source.copy_value(guard.kept.at(guard.count),
+                              source.base(chunk.index) + guard.count * type.size, 1);
+        guard.change_places();
+    }
+    struct undo {
+        rollback& guard;
+        bool is_done = false;
+        ~undo() {
+            const busy_scope nobody_else(guard.owner);
+            if (!is_done) guard.change_places();
+        }
+    };
+    undo back{guard};
+    if (target.hooks.has(assign_hooks))
+        for (std::size_t row = 0; row < chunk.size; ++row) tell_assigned(ids(chunk)[row], target);
+    back.is_done = true;
+    changes.commit();
 }
 
 /// All rows move to the chunk that has the target, too; all or none.
 template <class Layout>
 void store<Layout>::copy_all(chunk_data& here, const fragment_data& source,
                              const fragment_data& target, const edge& way) {
-    struct rollback {
-        const column* made;
-        std::byte* first;
-        std::size_t count = 0;
-        ~rollback() {
-            if (made != nullptr) made->destroy(first, count);
-        }
-    };
     chunk_data& to = *way.target;
+    const edge back_way = way;  // hooks may end the other
+    const std::size_t first = to.size;
     to.make_room(here.size, row_limit, {});
     const row_origin origin{nullptr, nullptr, 0, &here, &graph_.at(target.alone), nullptr};
     refuse_unstartable(to, origin, {});
     const std::size_t which = to.find_column(target);
-    rollback guard{which < to.columns.size() ? &to.columns[which] : nullptr, nullptr};
-    const busy_scope nobody_else(*this);
-    if (guard.made != nullptr) {
-        guard.first = guard.made->at(to.size);
-        for (; guard.count < here.size; ++guard.count)
-            source.copy_value(guard.made->at(to.size + guard.count),
-                              source.base(here.index) + guard.count * source.type->size, 1);
+    struct rollback {
+        store& owner;
+        const column* made;  // null: a tag
+        std::byte* first;
+        std::size_t count = 0;
+        ~rollback() {
+            const busy_scope nobody_else(owner);
+            if (made != nullptr) made->destroy(first, count);
+        }
+    };
+    scope changes(*this);
+    {
+        rollback guard{*this, nullptr, nullptr};
+        const busy_scope nobody_else(*this);
+        if (which < to.columns.size()) {
+            guard.made = &to.columns[which];
+            guard.first = guard.made->at(first);
+            for (; guard.count < here.size; ++guard.count)
+                source.copy_value(guard.made->at(first + guard.count),
+                                  source.base(here.index) + guard.count * source.type->size, 1);
+        }
+        if (way.has_needed) write_rows(to, here.size, {}, origin);
+        guard.count = 0;
+        move_all(here, way);
     }
-    if (way.has_needed) write_rows(to, here.size, {}, origin);
-    guard.count = 0;
-    move_all(here, way);
+    if (back_way.is_told) {
+        struct undo {
+            store& owner;
+            chunk_data& here;
+            const edge& way;
+            std::size_t first;
+            bool is_done = false;
+            ~undo() {
+                if (!is_done) owner.return_all(here, way, first);
+            }
+        };
+        undo back{*this, here, back_way, first};
+        for (std::size_t row = first; row < to.size; ++row)
+            for (fragment_data* one : to.fragments) {
+                if (here.has(*one)) continue;
+                call_hooks(hook_kind::insert, ids(to)[row], *one);
+                call_hooks(hook_kind::set, ids(to)[row], *one);
+            }
+        back.is_done = true;
+    }
+    changes.commit();
+}
+
+/// Undoes `move_all`: the rows from `first` on go back to the chunk they came from, which is empty.
+template <class Layout>
+void store<Layout>::return_all(chunk_data& from, const edge& way, std::size_t first) noexcept {
+    chunk_data& to = *way.target;
+    const std::size_t count = to.size - first;
+    const busy_scope nobody_else(*this);
+    for (std::size_t i = 0; i < to.columns.size(); ++i) {
+        const column& one = to.columns[i];
+        if (std::find(way.columns.begin(), way.columns.end(), i) == way.columns.end())
+            one.destroy(one.at(first), count);
+    }
+    for (std::size_t i = 0; i < from.columns.size(); ++i)
+        from.columns[i].relocate(from.columns[i].data, to.columns[way.columns[i]].at(first), count);
+    std::copy_n(ids(to) + first, count, ids(from));
+    for (std::size_t row = 0; row < count; ++row)
+        find_record(ids(from)[row].key())->place(from.index, row);
+    from.size = count;
+    to.size = first;
 }
 
 // ---- entities go -------------------------------------------------------------------------------
@@ -690,13 +797,15 @@ void store<Layout>::destroy_fragment(at_type who) {
         }
     }
     if (has_hooks()) {  // whoever throws keeps all of them
-        for (const id_type e : dying) tell_going(e);
+        std::vector<std::pair<id_type, fragment_data*>> losing;
         for (const chunk_data* one : graph_.all())
             for (fragment_data* fragment : gone)
                 if (one->has(*fragment) && fragment->hooks.has(remove_hooks))
                     for (std::size_t row = 0; row < one->size; ++row)
                         if (const id_type e = ids(*one)[row]; !seen.contains(e.value()))
-                            call_hooks(hook_kind::remove, e, *fragment);
+                            losing.emplace_back(e, fragment);
+        for (const id_type e : dying) tell_going(e);
+        for (const auto& [e, fragment] : losing) call_hooks(hook_kind::remove, e, *fragment);
     }
     // All that can fail: the ways of those that live on, room for them, and the places.
     struct move {
@@ -808,11 +917,12 @@ std::size_t store<Layout>::destroy(std::span<const id_type> all,
     for (const id_type e : all)
         if (is_foreign(e)) raise_not_alive({e, where}, "destroy");
     if (must_wait || has_hooks()) {  // those that are kept alive by a hook do not stop the others
-        std::size_t alive_now = 0;
+        std::unordered_set<std::uint64_t> living;
         scope whole(*this);
-        for (const id_type e : all) alive_now += record_destroy({e, where}) ? 1u : 0u;
+        for (const id_type e : all)
+            if (record_destroy({e, where})) living.insert(e.value());
         whole.commit();
-        return alive_now;
+        return living.size();
     }
     if (provenance_)  // what can fail comes first
         for (const id_type e : all)
@@ -849,7 +959,8 @@ void store<Layout>::reset(const std::source_location& where) {
 /// Nobody is alive any more: their values end.
 template <class Layout>
 void store<Layout>::end_values() noexcept {
-    for (chunk_data* one : graph_.all()) {
+    for (std::size_t i = 0; i < graph_.all().size(); ++i) {  // a destructor may make a chunk
+        chunk_data* const one = graph_.all()[i];
         const std::size_t count = one->size;
         one->size = 0;
         one->destroy_values(0, count);

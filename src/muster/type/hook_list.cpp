@@ -34,14 +34,20 @@ bool hook_list::remove(std::uint64_t number) noexcept {
     hook* const found = find(number);
     if (found == nullptr) return false;
     found->is_connected = false;
-    found->is_gone = true;
+    found->is_gone = has_gone_ = true;
     note_kinds();
     return true;
 }
 
 /// What is connected; and what is gone ends, if nothing runs.
 void hook_list::note_kinds() noexcept {
-    if (running_ == 0) std::erase_if(hooks_, [](const hook& one) { return one.is_gone; });
+    std::vector<hook_function> ended;  // their ends may change this list
+    if (running_ == 0 && has_gone_) {
+        has_gone_ = false;
+        for (hook& one : hooks_)
+            if (one.is_gone) ended.push_back(std::move(one.what));
+        std::erase_if(hooks_, [](const hook& one) { return one.is_gone; });
+    }
     kinds_ = 0;
     for (const hook& one : hooks_)
         if (one.is_connected) kinds_ |= to_bits(one.kind);
@@ -51,7 +57,7 @@ void hook_list::run(hook_kind kind, std::uint64_t who, void* value) {
     struct run_guard {
         hook_list& list;
         ~run_guard() {
-            if (--list.running_ == 0) list.note_kinds();
+            if (--list.running_ == 0 && list.has_gone_) list.note_kinds();
         }
     };
     ++running_;

@@ -63,6 +63,7 @@ private:
     unsigned running_ = 0;
     std::vector<hook> hooks_;  // by number
     std::uint64_t last_ = 0;
+    bool has_gone_ = false;  // one of them was removed while the list ran
 };
 
 }  // namespace muster::detail

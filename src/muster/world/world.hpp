@@ -66,6 +66,7 @@ public:
     using fragment_type = basic_fragment<T, Layout>;
 
     explicit basic_world(const world_options& options = {}) : store_(options) {}
+    ~basic_world() { store_.end(); }  // destructors of components may still ask
     basic_world(const basic_world&) = delete;
     basic_world& operator=(const basic_world&) = delete;
 
@@ -548,12 +549,12 @@ public:
     template <class T, class Predicate>
     [[nodiscard]] id_type find_if(Predicate&& wants) const {
         static_assert(!detail::is_tag<T>, "muster: a tag has no value to look for.");
-        for (const detail::chunk_index at : store_.template find_fragment<T>().chunks) {
-            const detail::chunk_data& chunk = store_.graph().at(at);
-            const auto values =
-                detail::span_of<T>(store_.template find_fragment<T>(), chunk, 0, chunk.size);
-            for (std::size_t row = 0; row < values.size(); ++row)
-                if (wants(static_cast<const T&>(values[row])))
+        const detail::fragment_data& fragment = store_.template find_fragment<T>();
+        for (std::size_t i = 0; i < fragment.chunks.size(); ++i) {
+            const detail::chunk_data& chunk = store_.graph().at(fragment.chunks[i]);
+            for (std::size_t row = 0; row < chunk.size; ++row)
+                if (wants(static_cast<const T&>(
+                        *detail::value_at<T>(fragment.base(chunk.index), row))))
                     return reinterpret_cast<const id_type*>(chunk.ids.data)[row];
         }
         return {};
@@ -753,12 +754,12 @@ public:
     /// `hook(entity)`: an entity was made, with its components, before their own hooks.
     template <class Hook>
     basic_connection<Layout> on_spawn(Hook&& hook) {
-        return connect<void>({}, detail::hook_kind::insert, std::forward<Hook>(hook));
+        return connect_entities(detail::hook_kind::insert, std::forward<Hook>(hook));
     }
     /// An entity is about to die, after the hooks of its components. One that throws keeps it alive.
     template <class Hook>
     basic_connection<Layout> on_destroy(Hook&& hook) {
-        return connect<void>({}, detail::hook_kind::remove, std::forward<Hook>(hook));
+        return connect_entities(detail::hook_kind::remove, std::forward<Hook>(hook));
     }
 
     // ---- names ---------------------------------------------------------------------------------
@@ -870,13 +871,22 @@ private:
                 store_.add_hook(fragment, kind,
                                 detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
     }
+    template <class Hook>
+    basic_connection<Layout> connect_entities(detail::hook_kind kind, Hook&& hook) {
+        return {store_,
+                {},
+                store_.add_entity_hook(kind,
+                                       detail::make_hook<Layout, void>(std::forward<Hook>(hook)))};
+    }
     template <class F, class Hook>
     basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {
         if constexpr (std::is_same_v<F, id_type>)
             return connect<void>(fragment, kind, std::forward<Hook>(hook));
-        else if constexpr (detail::fragment_argument<F>)
-            return connect<typename F::value_type>(fragment.id(), kind, std::forward<Hook>(hook));
-        else
+        else if constexpr (detail::fragment_argument<F>) {
+            using type = typename F::value_type;  // which its values must be of
+            store_.template ensure_fragment<type>(fragment, nullptr).is_open = false;
+            return connect<type>(fragment.id(), kind, std::forward<Hook>(hook));
+        } else
             return connect<F>(component<F>(), kind, std::forward<Hook>(hook));
     }
 

@@ -1,0 +1,460 @@
+// A throw at every point of a commit, and of every call that hooks are told of. A commit may lose
+// the one change that failed, and nothing else; a call leaves the world as it was. Linked with
+// world_guarantee_test.cpp, where allocations are made to fail.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/layouts.hpp"
+#include "support/trouble.hpp"
+#include "support/world_dump.hpp"
+
+namespace muster {
+namespace {
+
+using test::broken;
+using test::counted;
+using test::fragile;
+using test::lone;
+using test::over_aligned;
+using test::tagged;
+using test::text_of;
+
+/// What a hook throws.
+struct veto : std::exception {
+    int number;
+    explicit veto(int of) noexcept : number(of) {}
+};
+
+/// Needs a fragile, which has to be made.
+struct needy {
+    int value = 0;
+};
+/// What a hook gives, if it is one that changes the world.
+struct marked {};
+std::string text_of(const needy& one) {
+    return std::to_string(one.value);
+}
+std::string text_of(const marked&) {
+    return "yes";
+}
+
+std::string long_text(int number) {
+    return "a text that needs memory of its own, number " + std::to_string(number);
+}
+
+/// Counts the calls of hooks; from one of them on, or only there, they throw.
+struct judge {
+    int calls = 0;
+    int from = -1;  // -1: never
+    bool is_once = true;
+
+    void hear() {
+        const int number = calls++;
+        if (from >= 0 && (is_once ? number == from : number >= from)) throw veto(number);
+    }
+};
+
+enum class hooks { none, tell, record };
+
+/// Chunks of 8 rows that are all full, and hooks on all that moves.
+template <class Layout>
+struct scene {
+    using id_type = basic_id<Layout>;
+    using world_type = basic_world<Layout>;
+
+    judge heard;  // outlives the hooks
+    world_type w;
+    basic_fragment<std::string, Layout> label = w.template fragment<std::string>("label");
+    basic_fragment<int, Layout> source = w.template fragment<int>("source");
+    basic_fragment<int, Layout> target = w.template fragment<int>("target");
+    id_type tag = w.tag("a tag with a name that needs memory");
+    std::array<id_type, 8> weak, rich, bare, labelled;
+    std::vector<id_type> cast;  // whose fate a story is about; what it makes comes behind
+    fragile breaks{100};
+    std::string text = long_text(101);
+    typename world_type::builder_type recipe = w.builder();
+
+    explicit scene(hooks which) {
+        for (std::size_t i = 0; i < 8; ++i) {
+            const int number = static_cast<int>(i);
+            weak[i] = w.spawn(fragile(number));
+            rich[i] = w.spawn(fragile(10 + number), counted(number), long_text(number));
+            bare[i] = w.spawn();
+            labelled[i] = w.spawn(with(label, long_text(20 + number)), with(tag));
+            w.spawn(with(source, number));
+        }
+        w.template define<needy>().template needs<fragile>();
+        w.name(rich[1], "a name that is too long to be kept without memory");
+        recipe.set(fragile(80)).set(long_text(80)).set(label, long_text(81));
+        for (const auto* some : {&weak, &rich, &bare, &labelled})
+            cast.insert(cast.end(), some->begin(), some->end());
+        if (which != hooks::none) hear(which == hooks::record);
+    }
+
+    void hear(bool records) {
+        const auto listen = [this] { heard.hear(); };
+        w.template define<fragile>().on_assign(listen).on_remove(listen);
+        w.template define<fragile>().on_set([this, records](id_type e) {
+            if (records) w.template add<marked>(e);
+            heard.hear();
+        });
+        w.template define<counted>().on_set(listen).on_remove(listen);
+        w.define(label).on_insert(listen).on_assign(listen).on_remove(listen);
+        w.define(target).on_insert(listen).on_assign(listen);
+        w.define(tag).on_insert(listen).on_remove(listen);
+        w.on_spawn(listen);
+        w.on_destroy(listen);
+    }
+
+    /// The whole world, and the arguments.
+    std::string look() {
+        std::string seen =
+            test::dump<Layout, fragile, counted, std::string, lone, over_aligned, needy, marked>(w);
+        for (const id_type e : w.entities()) seen += detail::text("\n", e.key(), fate(e));
+        return detail::text(seen, "\n", text, text_of(breaks), " ", recipe.size());
+    }
+
+    /// All that `e` has. Not where: that others have left moves it.
+    std::string fate(id_type e) {
+        if (!w.alive(e)) return " dead";
+        std::string seen;
+        const auto add = [&]<class T>(const char* name, const T* value) {
+            if (value != nullptr) seen += detail::text(" ", name, " ", text_of(*value));
+        };
+        add("fragile", w.template try_get<fragile>(e));
+        add("counted", w.template try_get<counted>(e));
+        if (const auto* const found = w.template try_get<std::string>(e)) seen += " " + *found;
+        add("lone", w.template try_get<lone>(e));
+        add("aligned", w.template try_get<over_aligned>(e));
+        add("needy", w.template try_get<needy>(e));
+        add("marked", w.template try_get<marked>(e));
+        if (const auto* const found = w.try_get(e, label)) seen += " label " + *found;
+        for (const auto f : {source, target})
+            if (const int* const found = w.try_get(e, f)) seen += " int " + std::to_string(*found);
+        return seen + (w.has(e, tag) ? " tag" : "");
+    }
+    std::vector<std::string> fates() {
+        std::vector<std::string> all;
+        for (const id_type e : cast) all.push_back(fate(e));
+        return all;
+    }
+    /// What all entities have, whoever they are: ids that were seen do not come again.
+    std::vector<std::string> outcome() {
+        std::vector<std::string> all;
+        for (const id_type e : w.entities()) all.push_back(fate(e));
+        std::ranges::sort(all);
+        return all;
+    }
+
+    /// Records, rows and columns agree, and the world can be used.
+    void must_be_whole() {
+        const std::string seen = look();
+        EXPECT_EQ(seen.find("CONTRADICTION"), std::string::npos) << seen;
+        EXPECT_EQ(seen.find("NOT ALIVE"), std::string::npos) << seen;
+        for (const id_type e : w.entities())
+            if (const auto [chunk, row] = w.locate(e); chunk) {
+                ASSERT_LT(row, chunk.size());
+                EXPECT_EQ(chunk.entities()[row], e);
+            }
+        EXPECT_EQ(w.depth(), 0u);
+        const id_type probe = w.spawn();
+        w.defer();
+        w.set(probe, needy{1}, over_aligned{2});
+        w.template emplace<lone>(probe, 3);
+        EXPECT_TRUE(w.commit());
+        EXPECT_TRUE(fate(probe).starts_with(" fragile 0 lone 3 aligned 2 needy 1")) << fate(probe);
+        w.destroy(probe);
+    }
+};
+
+enum class trouble { in_hook, in_all_hooks, in_copy, in_memory };
+
+/// What comes out of a call whose n-th event fails: the number of a veto, `other`, or `nothing`.
+constexpr int other = -1;
+constexpr int nothing = -2;
+template <class Call>
+int caught(trouble kind, judge& heard, int n, Call call) {
+    int thrown = nothing;
+    heard = {0, kind <= trouble::in_all_hooks ? n : -1, kind == trouble::in_hook};
+    if (kind == trouble::in_copy) test::copies.start(n);
+    if (kind == trouble::in_memory) test::allocations.start(n);
+    try {
+        call();
+    } catch (const veto& one) {
+        thrown = one.number;
+    } catch (const broken&) {
+        thrown = other;
+    } catch (const std::bad_alloc&) {
+        thrown = other;
+    }
+    test::copies.stop();
+    test::allocations.stop();
+    heard.from = -1;
+    return thrown;
+}
+
+template <class Layout>
+class scope_guarantee : public testing::Test {
+protected:
+    using scene_type = scene<Layout>;
+
+    /// What `record(scene)` does in a scope is committed, and fails at each point where it can, at
+    /// least so often. Changes are lost as a whole: of `unit` entities, or of one.
+    template <class Record>
+    void must_commit(trouble kind, hooks which, int at_least, Record record, std::size_t unit = 1) {
+        std::vector<std::string> before;
+        std::vector<std::string> after;
+        {
+            scene_type unharmed(which);
+            before = unharmed.fates();
+            unharmed.w.defer();
+            record(unharmed);
+            unharmed.w.commit();
+            after = unharmed.fates();
+            before.resize(after.size(), " dead");
+        }
+        everywhere(at_least, [&](int n) {
+            scene_type s(which);
+            s.w.defer();
+            record(s);
+            const int thrown = caught(kind, s.heard, n, [&] { s.w.commit(); });
+            if (kind <= trouble::in_all_hooks && thrown != nothing)
+                EXPECT_EQ(thrown, n) << "it is not the first exception";
+            const std::vector<std::string> now = s.fates();
+            std::size_t lost = 0;
+            for (std::size_t i = 0; i < now.size(); ++i) {
+                if (now[i] == after[i]) continue;
+                EXPECT_EQ(now[i], before[i]) << "neither as before nor as after:" << after[i];
+                ++lost;
+            }
+            if (thrown == nothing) EXPECT_EQ(lost, 0u);
+            if (kind != trouble::in_all_hooks) EXPECT_LE(lost, unit);
+            s.must_be_whole();
+            return thrown != nothing;
+        });
+    }
+
+    /// `call(scene)`, without a scope, fails at each point where it can, at least so often: the
+    /// world is as it was, and the same call works then.
+    template <class Call>
+    void must_hold(trouble kind, int at_least, Call call) {
+        std::vector<std::string> expected;
+        {
+            scene_type unharmed(hooks::tell);
+            call(unharmed);
+            expected = unharmed.outcome();
+        }
+        everywhere(at_least, [&](int n) {
+            scene_type s(hooks::tell);
+            const std::string before = s.look();
+            const tallies living;
+            const int thrown = caught(kind, s.heard, n, [&] { call(s); });
+            if (thrown != nothing) {
+                EXPECT_EQ(s.look(), before);
+                EXPECT_EQ(tallies(), living);
+                EXPECT_EQ(s.w.depth(), 0u);
+                call(s);
+            }
+            EXPECT_EQ(s.outcome(), expected);
+            s.must_be_whole();
+            return thrown != nothing;
+        });
+    }
+    /// At hooks, copies and allocations.
+    template <class Call>
+    void must_hold(int told, int copies, int allocations, Call call) {
+        must_hold(trouble::in_hook, told, call);
+        must_hold(trouble::in_copy, copies, call);
+        must_hold(trouble::in_memory, allocations, call);
+    }
+
+private:
+    /// Calls `fails(n)` until nothing is left to fail.
+    template <class Fails>
+    static void everywhere(int at_least, Fails fails) {
+        int n = 0;
+        for (bool failed = true; failed && n < 1000; n += failed ? 1 : 0) {
+            SCOPED_TRACE(n);
+            const tallies outside;
+            failed = fails(n);
+            EXPECT_EQ(tallies(), outside) << "leaked, or ended twice";
+            EXPECT_EQ(fragile::count.misused + counted::count.misused, 0);
+        }
+        EXPECT_GE(n, at_least);
+    }
+    struct tallies {
+        int fragiles = fragile::count.living;
+        int counteds = counted::count.living;
+        friend bool operator==(const tallies&, const tallies&) = default;
+    };
+};
+using presets = testing::Types<layouts::bound, layouts::exact>;
+TYPED_TEST_SUITE(scope_guarantee, presets, test::layout_names);
+
+// ---- a commit ----------------------------------------------------------------------------------
+
+/// Each entity is changed in another way, some in several.
+constexpr auto many_kinds = [](auto& s) {
+    auto& w = s.w;
+    s.cast.push_back(w.spawn(s.breaks, s.text));
+    w.set(s.bare[0], s.breaks);
+    w.set(s.weak[0], fragile(50), counted(51));
+    w.template remove<fragile>(s.rich[0]);
+    w.set(s.rich[0], over_aligned{52});
+    w.clear(s.rich[1]);
+    w.set(s.rich[1], counted(53), with(s.label, s.text));
+    w.set(s.rich[2], s.text);
+    w.destroy(s.rich[2]);
+    w.template patch<fragile>(s.weak[1], [](fragile& one) { one.value += 100; });
+    s.cast.push_back(w.clone(s.rich[3], counted(54)));
+    w.template emplace<lone>(s.weak[2], 55);
+    w.set(s.weak[2], fragile(56));
+    w.template touch<fragile>(s.weak[3]);
+    w.set(s.labelled[0], s.label, long_text(57));
+    w.remove(s.labelled[1], s.label, s.tag);
+    w.set(s.bare[1], s.tag);
+    w.set(s.bare[2], needy{58});
+    w.set(s.bare[2], s.label, s.text);
+    w.set(s.labelled[2], needy{59}, tagged{});
+    w.template add<fragile, counted>(s.weak[4]);
+    s.cast.push_back(w.spawn());
+    s.cast.push_back(s.recipe.spawn());
+    w.spawn_rows(
+        2,
+        [&](const auto& rows) {
+            for (const auto e : rows.entities()) s.cast.push_back(e);
+        },
+        s.breaks, counted(60));
+    w.set(s.weak[0], s.text);
+};
+
+TYPED_TEST(scope_guarantee, a_hook_that_throws_in_a_commit_keeps_one_entity_as_it_was) {
+    this->must_commit(trouble::in_hook, hooks::tell, 30, many_kinds);
+}
+TYPED_TEST(scope_guarantee, what_a_hook_recorded_goes_with_what_it_was_called_for) {
+    this->must_commit(trouble::in_hook, hooks::record, 30, many_kinds);
+}
+TYPED_TEST(scope_guarantee, of_many_exceptions_the_first_comes_out) {
+    this->must_commit(trouble::in_all_hooks, hooks::tell, 30, many_kinds);
+    this->must_commit(trouble::in_all_hooks, hooks::record, 30, many_kinds);
+}
+TYPED_TEST(scope_guarantee, a_value_that_breaks_in_a_commit_keeps_one_entity_as_it_was) {
+    this->must_commit(trouble::in_copy, hooks::none, 2, many_kinds);
+    this->must_commit(trouble::in_copy, hooks::tell, 2, many_kinds);
+}
+TYPED_TEST(scope_guarantee, a_commit_without_memory_keeps_one_entity_as_it_was) {
+    this->must_commit(trouble::in_memory, hooks::none, 30, many_kinds);
+    this->must_commit(trouble::in_memory, hooks::tell, 30, many_kinds);
+}
+
+TYPED_TEST(scope_guarantee, changes_of_a_whole_fragment_are_lost_chunk_by_chunk) {
+    const auto clear = [](auto& s) {
+        s.w.set(s.bare[0], counted(1));
+        s.w.template clear<fragile>();  // in two chunks of 8
+        s.w.set(s.bare[1], s.tag);
+    };
+    this->must_commit(trouble::in_hook, hooks::tell, 16, clear, 8);
+    this->must_commit(trouble::in_memory, hooks::tell, 2, clear, 16);
+    const auto destroy = [](auto& s) {
+        s.w.set(s.bare[0], counted(1));
+        s.w.destroy(s.tag);
+        s.w.set(s.bare[1], counted(1));
+    };
+    this->must_commit(trouble::in_hook, hooks::tell, 11, destroy, 8);
+    this->must_commit(trouble::in_memory, hooks::none, 4, destroy, 8);
+}
+
+TYPED_TEST(scope_guarantee, chunks_that_were_cleared_keep_what_their_hooks_recorded) {
+    scene<TypeParam> s(hooks::none);
+    auto& w = s.w;
+    w.template define<fragile>().on_remove([&](auto e) {
+        w.template add<marked>(e);
+        if (e == s.rich[5]) throw veto(0);
+    });
+    EXPECT_THROW(w.template clear<fragile>(), veto);
+    for (const auto e : s.weak)
+        EXPECT_TRUE(w.template has<marked>(e) && !w.template has<fragile>(e));
+    for (const auto e : s.rich)
+        EXPECT_TRUE(!w.template has<marked>(e) && w.template has<fragile>(e));
+}
+
+// ---- calls without a scope ---------------------------------------------------------------------
+
+TYPED_TEST(scope_guarantee, entities_that_hooks_refuse_were_never_there) {
+    this->must_hold(3, 1, 3, [](auto& s) { s.w.spawn(s.breaks, counted(1)); });
+    this->must_hold(1, 0, 1, [](auto& s) { s.w.spawn(); });
+    this->must_hold(3, 1, 3, [](auto& s) { s.w.spawn(with(s.label, s.text), needy{1}); });
+    this->must_hold(6, 3, 3, [](auto& s) { s.w.spawn_many(3, s.breaks, s.text); });
+    this->must_hold(3, 0, 1, [](auto& s) { s.w.spawn_many(3); });
+    this->must_hold(6, 3, 3, [](auto& s) {
+        s.w.spawn_rows(
+            3,
+            [](const auto& rows) {
+                for (fragile& one : rows.template components<fragile>()) one.value = 7;
+            },
+            s.breaks, s.text);
+    });
+    this->must_hold(3, 1, 3, [](auto& s) { s.w.clone(s.rich[0]); });
+    this->must_hold(9, 3, 3, [](auto& s) { s.w.clone_many(3, s.rich[0], counted(4)); });
+    this->must_hold(3, 1, 3, [](auto& s) { s.recipe.spawn(); });
+}
+
+TYPED_TEST(scope_guarantee, values_that_hooks_refuse_never_came) {
+    this->must_hold(1, 1, 3, [](auto& s) { s.w.set(s.bare[0], s.breaks); });
+    this->must_hold(2, 1, 3, [](auto& s) { s.w.set(s.weak[0], s.breaks); });
+    this->must_hold(3, 1, 3, [](auto& s) { s.w.set(s.weak[0], s.breaks, counted(1), s.text); });
+    this->must_hold(1, 1, 3, [](auto& s) { s.w.set(s.bare[0], needy{1}); });
+    this->must_hold(1, 1, 3, [](auto& s) { s.w.template add<fragile>(s.bare[0]); });
+    this->must_hold(1, 0, 3, [](auto& s) { s.w.set(s.bare[0], s.label, s.text); });
+    this->must_hold(1, 0, 2, [](auto& s) { s.w.set_raw(s.labelled[0], s.label, &s.text); });
+    this->must_hold(1, 0, 2, [](auto& s) { s.w.add(s.weak[0], s.tag); });
+    this->must_hold(2, 0, 0, [](auto& s) { s.w.template patch<fragile>(s.weak[0], [](auto&) {}); });
+    this->must_hold(2, 0, 1, [](auto& s) { s.w.template touch<fragile>(s.weak[0]); });
+}
+
+TYPED_TEST(scope_guarantee, what_hooks_keep_has_not_gone) {
+    this->must_hold(3, 0, 0, [](auto& s) { s.w.destroy(s.rich[1]); });
+    this->must_hold(2, 0, 1, [](auto& s) { s.w.template remove<fragile, counted>(s.rich[1]); });
+    this->must_hold(2, 0, 1, [](auto& s) { s.w.remove(s.labelled[1], s.label, s.tag); });
+    this->must_hold(2, 0, 1, [](auto& s) { s.w.clear(s.rich[1]); });
+    this->must_hold(8, 0, 2, [](auto& s) { s.w.template clear<counted>(); });  // one chunk
+    this->must_hold(8, 0, 2, [](auto& s) { s.w.clear_fragment(s.tag); });
+    this->must_hold(9, 0, 2, [](auto& s) { s.w.destroy(s.tag); });
+    this->must_hold(9, 0, 2, [](auto& s) { s.w.destroy(s.label); });
+    this->must_hold(25, 0, 2, [](auto& s) {
+        s.w.define(s.tag).when_destroyed(destroy_owners);
+        s.w.destroy(s.tag);
+    });
+}
+
+TYPED_TEST(scope_guarantee, a_fragment_is_copied_for_a_whole_chunk_or_not_at_all) {
+    this->must_hold(8, 0, 2, [](auto& s) { s.w.copy_fragment(s.source, s.target); });
+}
+
+TYPED_TEST(scope_guarantee, a_reset_goes_on_to_the_end) {
+    for (int n = 0;; ++n) {
+        SCOPED_TRACE(n);
+        scene<TypeParam> s(hooks::tell);
+        const int thrown = caught(trouble::in_hook, s.heard, n, [&] { s.w.reset(); });
+        if (thrown == nothing) break;
+        EXPECT_EQ(thrown, n);
+        // The one that was kept, and the fragments it has; or a fragment, and those that have it.
+        const std::vector<std::string> left = s.outcome();
+        EXPECT_GE(left.size(), 1u);
+        EXPECT_LE(left.size(), 9u);
+        s.must_be_whole();
+        s.w.reset();
+        EXPECT_EQ(s.w.size(), 0u);
+    }
+}
+
+}  // namespace
+}  // namespace muster
