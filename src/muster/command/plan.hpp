@@ -64,4 +64,13 @@ private:
     plan plans_[size];
 };
 
+/// What is needed while a journal is carried out.
+struct playback {
+    plan_cache plans;
+    const plan* last_plan = nullptr;  // of `plans`, which may have another there by now
+    std::vector<change_shape> shape;  // of the entity that is carried out
+    std::vector<void*> values;        // of it, one for each of the shape; owned
+    arena scratch;                    // for what one change needs
+};
+
 }  // namespace muster::detail

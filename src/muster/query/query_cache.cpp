@@ -1,5 +1,4 @@
 #include <muster/base/error.hpp>
-#include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/query/query_cache.hpp>
 
@@ -11,11 +10,21 @@ void terms::raise_too_many() {
     raise(errc::limit, text("a query has at most ", limit, " terms"));
 }
 
+void forget_before(match_list& list) noexcept {
+    while (match_list* const one = list.before) {
+        list.before = one->before;
+        delete one;
+    }
+}
+
 query_cache::query_cache(const fragment_table& fragments, const chunk_graph& graph) noexcept
     : fragments_(fragments), graph_(graph) {}
 
 query_cache::~query_cache() {
-    for (const match_list* one : places_) delete one;
+    for (match_list* one : places_) {
+        if (one != nullptr) forget_before(*one);
+        delete one;
+    }
 }
 
 match_list& query_cache::ensure(const terms& question) {
@@ -67,9 +76,11 @@ bool query_cache::matches(const terms& question, const chunk_data& chunk) const 
 
 void query_cache::refresh(match_list& list) {
     if (list.readers != 0) {  // a loop goes over it: it keeps its own
+        auto before = std::make_unique<match_list>();
         std::vector<chunk_data*> copy(list.chunks);
-        reserve_more(list.before, 1);
-        list.before.push_back(std::move(list.chunks));
+        before->chunks = std::move(list.chunks);
+        before->before = list.before;
+        list.before = before.release();
         list.chunks = std::move(copy);
     }
     if (list.generation != graph_.generation()) {

@@ -23,8 +23,10 @@ struct match_list {
     std::uint64_t generation = 0;     // of the graph, when it was last read; 0: never
     std::size_t seen = 0;             // chunks of the graph that were looked at
     std::uint32_t readers = 0;        // loops that go over `chunks`, or what they were before
-    std::vector<std::vector<chunk_data*>> before;
+    match_list* before = nullptr;     // what those had, and what was before that; owned
 };
+
+MUSTER_API void forget_before(match_list& list) noexcept;
 
 /// Who loops over a list. What the list had when the loop began stays there for it.
 class list_reader {
@@ -37,8 +39,8 @@ public:
         : list_(std::exchange(other.list_, nullptr)), begin_(other.begin_), end_(other.end_) {}
     list_reader& operator=(const list_reader&) = delete;
     ~list_reader() {
-        if (list_ != nullptr && --list_->readers == 0 && !list_->before.empty()) [[unlikely]]
-            list_->before.clear();
+        if (list_ != nullptr && --list_->readers == 0 && list_->before != nullptr) [[unlikely]]
+            forget_before(*list_);
     }
     [[nodiscard]] chunk_data* const* begin() const noexcept { return begin_; }
     [[nodiscard]] chunk_data* const* end() const noexcept { return end_; }

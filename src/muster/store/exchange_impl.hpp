@@ -2,6 +2,7 @@
 // has arrived, and one that throws undoes all of it.
 #pragma once
 
+#include <muster/command/plan.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
@@ -95,13 +96,13 @@ private:
     }
     /// As many null pointers, which last as long as this.
     [[nodiscard]] std::span<void*> places(std::size_t count) {
-        auto* const made =
-            static_cast<void**>(store_.scratch_.allocate(count * sizeof(void*), alignof(void*)));
+        auto* const made = static_cast<void**>(
+            store_.playback_->scratch.allocate(count * sizeof(void*), alignof(void*)));
         std::fill_n(made, count, nullptr);
         return {made, count};
     }
     [[nodiscard]] void* room_for(const column& one) {
-        return store_.scratch_.allocate(one.type->size, one.type->alignment);
+        return store_.playback_->scratch.allocate(one.type->size, one.type->alignment);
     }
     [[nodiscard]] void* start(const column& one) {
         if (!one.fragment->can_start()) store_.raise_no_default(*one.fragment, one.fragment->name);

@@ -4,6 +4,7 @@
 
 #include <muster/base/first_error.hpp>
 #include <muster/base/text.hpp>
+#include <muster/command/plan.hpp>
 #include <muster/store/exchange_impl.hpp>
 #include <muster/store/store.hpp>
 
@@ -120,21 +121,21 @@ void store<Layout>::play() {
 /// is done at once. False if it is not so.
 template <class Layout>
 bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
-    const plan& way = *last_plan_;
+    const plan& way = *playback_->last_plan;
     const record_type* const found = find(who);
     if (way.generation != graph_.generation() || !way.moves_bytes || found == nullptr ||
         found->chunk() != way.from->index || entity_hooks_.kinds() != 0 ||
         (way.to->size == way.to->capacity && way.to != way.from))
         return false;
     std::size_t i = way.shape.size();
-    values_.resize(i);  // there is room: it had as many
+    playback_->values.resize(i);  // there is room: it had as many
     for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
         const journal_entry& one = journal_.entry(at);
         if (i == 0 || !(way.shape[i - 1] == change_shape{one.fragment, one.kind})) return false;
-        values_[--i] = one.value;
+        playback_->values[--i] = one.value;
     }
     if (i != 0) return false;
-    follow_bytes(who, way, values_);
+    follow_bytes(who, way, playback_->values);
     return true;
 }
 
@@ -142,12 +143,12 @@ bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
 template <class Layout>
 void store<Layout>::drop_given() noexcept {
     const busy_scope nobody_else(*this);
-    for (std::size_t i = 0; i < values_.size(); ++i) {
-        if (values_[i] == nullptr) continue;
-        const type_info& type = *shape_[i].fragment->type;
-        if (type.destroy != nullptr) type.destroy(values_[i], 1);
+    for (std::size_t i = 0; i < playback_->values.size(); ++i) {
+        if (playback_->values[i] == nullptr) continue;
+        const type_info& type = *playback_->shape[i].fragment->type;
+        if (type.destroy != nullptr) type.destroy(playback_->values[i], 1);
     }
-    values_.clear();
+    playback_->values.clear();
 }
 
 /// The values of this entry and those before it, if they are still there.
@@ -168,7 +169,7 @@ void store<Layout>::carry_out(std::uint32_t which) {
     const journal_group group = journal_.group(which);
     if (group.is_barrier) return carry_out_barrier(group);
     const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
-    if (last_plan_ != nullptr && carry_out_alike(who, group.last)) return;
+    if (playback_->last_plan != nullptr && carry_out_alike(who, group.last)) return;
 
     struct
         rest {  // values that have not arrived end; if all has failed, so does what hooks recorded
@@ -183,11 +184,11 @@ void store<Layout>::carry_out(std::uint32_t which) {
             if (!is_done) owner.drop_values(last);
             owner.drop_given();
             if (!is_done && is_born) owner.unmake(who);
-            owner.scratch_.rewind({});
+            owner.playback_->scratch.rewind({});
         }
     };
-    shape_.clear();
-    values_.clear();
+    playback_->shape.clear();
+    playback_->values.clear();
     rest guard{*this, who, group.last, journal_.now(), group.is_born};
     const journal_note* end = nullptr;
     bool is_lost = false;
@@ -198,13 +199,13 @@ void store<Layout>::carry_out(std::uint32_t which) {
         } else if (one.fragment == nullptr && one.kind != change_kind::clear) {
             is_lost = is_lost || has_component(one.kind);
         } else {
-            shape_.push_back({one.fragment, one.kind});
-            values_.push_back(one.value);
+            playback_->shape.push_back({one.fragment, one.kind});
+            playback_->values.push_back(one.value);
             one.value = nullptr;
         }
     }
-    std::reverse(shape_.begin(), shape_.end());
-    std::reverse(values_.begin(), values_.end());
+    std::reverse(playback_->shape.begin(), playback_->shape.end());
+    std::reverse(playback_->values.begin(), playback_->values.end());
     if (!alive(who)) {
         // It has died meanwhile: there is nothing to do.
     } else if (end != nullptr) {
@@ -222,9 +223,9 @@ void store<Layout>::carry_out(std::uint32_t which) {
                    " is dropped: its fragment was destroyed in the same scope"));
     } else {
         chunk_data& here = graph_.at(find(who)->chunk());
-        const plan& way = plans_.find(graph_, here, shape_);
-        follow(who, way, values_, guard.is_born);
-        if (way.moves_bytes) last_plan_ = &way;
+        const plan& way = playback_->plans.find(graph_, here, playback_->shape);
+        follow(who, way, playback_->values, guard.is_born);
+        if (way.moves_bytes) playback_->last_plan = &way;
     }
     guard.is_done = true;
 }

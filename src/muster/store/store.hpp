@@ -21,7 +21,6 @@
 #include <muster/base/bit_array.hpp>
 #include <muster/base/error.hpp>
 #include <muster/command/journal.hpp>
-#include <muster/command/plan.hpp>
 #include <muster/id/slot_pool.hpp>
 #include <muster/id/world_number.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -56,6 +55,9 @@ struct world_options {
 };
 
 namespace detail {
+
+struct plan;
+struct playback;
 
 template <class T, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
@@ -92,7 +94,7 @@ public:
     static constexpr std::size_t chunk_limit = std::size_t{1} << record_type::chunk_bits;
 
     explicit store(const world_options& options);
-    ~store() { end(); }
+    ~store();
     /// All values end; what is left can only be looked at.
     void end() noexcept;
     store(const store&) = delete;
@@ -823,7 +825,7 @@ private:
         chunk_data& into = cloned_chunk(graph_.nowhere(), given);
         if (tells_coming(into)) return record_spawn(nullptr, values...);
         open_row(into, watched(from, sizeof...(Args)));
-        pool_.prepare(1);
+        prepare(1);
         new_row row(*this, into, given, given);
         construct(into, from, values...);
         row.keep();
@@ -1155,13 +1157,9 @@ private:
     deaths deaths_;
     journal journal_;
     scope* innermost_ = nullptr;
-    plan_cache plans_;
-    const plan* last_plan_ = nullptr;  // of `plans_`, which may have another there by now
+    playback* playback_;  // owned; apart, so that who includes this need not compile it
     hook_list entity_hooks_;
-    unsigned hooked_ = 0;              // kinds of hooks that some fragment has
-    arena scratch_;                    // for what one change needs while it is carried out
-    std::vector<change_shape> shape_;  // of the entity that is carried out
-    std::vector<void*> values_;        // of it, one for each of the shape; owned
+    unsigned hooked_ = 0;  // kinds of hooks that some fragment has
 };
 
 }  // namespace detail

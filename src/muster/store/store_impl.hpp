@@ -5,6 +5,7 @@
 #include <muster/base/first_error.hpp>
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
+#include <muster/command/plan.hpp>
 #include <muster/store/errors_impl.hpp>
 #include <muster/store/fragments_impl.hpp>
 #include <muster/store/playing_impl.hpp>
@@ -31,10 +32,17 @@ store<Layout>::store(const world_options& options)
              .last_key = options.last_key,
              .reuse = options.reuse,
              .first_version = number_.first_version()}),
-      graph_(id_type_info<Layout>, chunk_limit) {
+      graph_(id_type_info<Layout>, chunk_limit),
+      playback_(new playback) {
     if (provenance_) told_from_ = 0;
     by_list_.grow(8);
     by_list_[lists_++] = {};
+}
+
+template <class Layout>
+store<Layout>::~store() {
+    end();
+    delete playback_;
 }
 
 template <class Layout>
@@ -1015,7 +1023,7 @@ void store<Layout>::collect_garbage() {
     graph_.collect_garbage();
     pool_.trim();
     journal_.free();
-    scratch_.free();
+    playback_->scratch.free();
 }
 
 // ---- names -------------------------------------------------------------------------------------

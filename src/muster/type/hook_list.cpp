@@ -1,18 +1,37 @@
 #include <muster/type/hook_list.hpp>
 
 #include <algorithm>
+#include <vector>
 
 namespace muster::detail {
 
+struct hook_list::hook {
+    hook_function what;  // does not move with its hook
+    std::uint64_t number;
+    hook_kind kind;
+    bool is_connected;
+    bool is_gone;
+};
+
+struct hook_list::hooks {
+    std::vector<hook> all;  // by number
+};
+
+hook_list::~hook_list() {
+    delete hooks_;
+}
+
 std::uint64_t hook_list::add(hook_kind kind, hook_function&& made) {
-    hooks_.push_back({std::move(made), last_ + 1, kind, true, false});
+    if (hooks_ == nullptr) hooks_ = new hooks;
+    hooks_->all.push_back({std::move(made), last_ + 1, kind, true, false});
     kinds_ |= to_bits(kind);
     return ++last_;
 }
 
 hook_list::hook* hook_list::find(std::uint64_t number) noexcept {
-    const auto found = std::ranges::lower_bound(hooks_, number, {}, &hook::number);
-    const bool is_there = found != hooks_.end() && found->number == number && !found->is_gone;
+    if (hooks_ == nullptr) return nullptr;
+    const auto found = std::ranges::lower_bound(hooks_->all, number, {}, &hook::number);
+    const bool is_there = found != hooks_->all.end() && found->number == number && !found->is_gone;
     return is_there ? &*found : nullptr;
 }
 
@@ -44,12 +63,12 @@ void hook_list::note_kinds() noexcept {
     std::vector<hook_function> ended;  // their ends may change this list
     if (running_ == 0 && has_gone_) {
         has_gone_ = false;
-        for (hook& one : hooks_)
+        for (hook& one : hooks_->all)
             if (one.is_gone) ended.push_back(std::move(one.what));
-        std::erase_if(hooks_, [](const hook& one) { return one.is_gone; });
+        std::erase_if(hooks_->all, [](const hook& one) { return one.is_gone; });
     }
     kinds_ = 0;
-    for (const hook& one : hooks_)
+    for (const hook& one : hooks_->all)
         if (one.is_connected) kinds_ |= to_bits(one.kind);
 }
 
@@ -60,11 +79,12 @@ void hook_list::run(hook_kind kind, std::uint64_t who, void* value) {
             if (--list.running_ == 0 && list.has_gone_) list.note_kinds();
         }
     };
+    if (hooks_ == nullptr) return;
     ++running_;
     const run_guard guard{*this};
-    const std::size_t count = hooks_.size();
+    const std::size_t count = hooks_->all.size();
     for (std::size_t i = 0; i < count; ++i) {
-        const hook& one = hooks_[i];
+        const hook& one = hooks_->all[i];
         if (one.kind == kind && one.is_connected) one.what.call(one.what.function.room, who, value);
     }
 }

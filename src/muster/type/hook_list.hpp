@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace muster::detail {
 
@@ -31,6 +30,11 @@ struct hook_function {
 
 class MUSTER_API hook_list {
 public:
+    constexpr hook_list() noexcept = default;
+    hook_list(const hook_list&) = delete;
+    hook_list& operator=(const hook_list&) = delete;
+    ~hook_list();
+
     /// The kinds of which a hook is connected, as bits.
     [[nodiscard]] unsigned kinds() const noexcept { return kinds_; }
     [[nodiscard]] bool has(unsigned some) const noexcept { return (kinds_ & some) != 0; }
@@ -49,19 +53,14 @@ public:
     void run(hook_kind kind, std::uint64_t who, void* value);
 
 private:
-    struct hook {
-        hook_function what;  // does not move with its hook
-        std::uint64_t number;
-        hook_kind kind;
-        bool is_connected;
-        bool is_gone;
-    };
+    struct hook;
+    struct hooks;
     [[nodiscard]] hook* find(std::uint64_t number) noexcept;
     void note_kinds() noexcept;
 
     unsigned kinds_ = 0;
     unsigned running_ = 0;
-    std::vector<hook> hooks_;  // by number
+    hooks* hooks_ = nullptr;  // owned; apart, so that who includes this need not compile it
     std::uint64_t last_ = 0;
     bool has_gone_ = false;  // one of them was removed while the list ran
 };
