@@ -18,8 +18,7 @@ namespace {
 
 template <class Layout>
 class evolved_hooks : public testing::Test {};
-using all_layouts =
-    testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+using all_layouts = testing::Types<layouts::bound, layouts::packed>;
 TYPED_TEST_SUITE(evolved_hooks, all_layouts, layout_names);
 
 /// A world, and what its hooks have said: "insert a 1".

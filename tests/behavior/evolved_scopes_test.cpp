@@ -15,8 +15,7 @@
 namespace muster::test {
 namespace {
 
-using all_layouts =
-    testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+using all_layouts = testing::Types<layouts::bound, layouts::packed>;
 
 template <class Layout>
 class evolved_queries : public testing::Test {};

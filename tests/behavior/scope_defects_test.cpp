@@ -24,8 +24,7 @@ namespace {
 
 template <class Layout>
 class scope_defects : public testing::Test {};
-using all_layouts =
-    testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+using all_layouts = testing::Types<layouts::bound, layouts::packed>;
 TYPED_TEST_SUITE(scope_defects, all_layouts, layout_names);
 
 struct refused : std::runtime_error {

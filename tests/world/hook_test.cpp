@@ -46,7 +46,7 @@ public:
     }
     std::string taken() { return std::exchange(log, {}); }
 };
-using presets = testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+using presets = testing::Types<layouts::bound, layouts::compact>;
 TYPED_TEST_SUITE(hook, presets, test::layout_names);
 
 TYPED_TEST(hook, is_called_by_every_call_that_gives_changes_or_takes) {

@@ -39,7 +39,7 @@ class scope : public ::testing::Test {
 public:
     basic_world<Layout> home;
 };
-using presets = testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
+using presets = testing::Types<layouts::bound, layouts::compact>;
 TYPED_TEST_SUITE(scope, presets, test::layout_names);
 
 TYPED_TEST(scope, says_when_the_outermost_opens_and_closes) {

@@ -147,6 +147,7 @@ void store<Layout>::record_rows(chunk_data& staged) {
         const std::size_t row = staged.size - 1;
         const at_type who(ids(staged)[row], {});
         std::vector<void*> rooms;
+        rooms.reserve(staged.columns.size());
         for (const column& one : staged.columns) rooms.push_back(journal_.allocate(*one.type));
         std::vector<std::uint32_t> made;
         for (fragment_data* one : staged.fragments) {
