@@ -50,6 +50,10 @@ void store<Layout>::destroy_fragment(at_type who) {
                             losing.emplace_back(e, fragment);
         for (const id_type e : dying) tell_going(e);
         for (const auto& [e, fragment] : losing) call_hooks(hook_kind::remove, e, *fragment);
+        for (const id_type e : dying)  // a hook may have used it as a fragment: nobody has it yet
+            if (fragment_data* const used = fragments_.find(e.value());
+                used != nullptr && std::find(gone.begin(), gone.end(), used) == gone.end())
+                gone.push_back(used);
     }
     // All that can fail: the ways of those that live on, room for them, and the places.
     struct move {

@@ -71,6 +71,8 @@ void store<Layout>::destroy_told(at_type who) {
         deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()));
     tell_going(who.id);
     die(who.id, *find_record(who.id.key()));
+    // A hook may have used it as a fragment: nobody has it yet.
+    if (fragment_data* const used = fragments_.find(who.id.value())) forget_fragment(*used);
 }
 
 template <class Layout>

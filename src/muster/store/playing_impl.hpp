@@ -172,16 +172,14 @@ void store<Layout>::carry_out(std::uint32_t which) {
     const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
     if (playback_->last_plan != nullptr && carry_out_alike(who, group.last)) return;
 
-    struct
-        rest {  // values that have not arrived end; if all has failed, so does what hooks recorded
+    // Values that have not arrived end with it.
+    struct rest {
         store& owner;
         id_type who;
         std::uint32_t last;
-        journal::position before;
         bool is_born;
         bool is_done = false;
         ~rest() {
-            if (!is_done) owner.rewind(before);
             if (!is_done) owner.drop_values(last);
             owner.drop_given();
             if (!is_done && is_born) owner.unmake(who);
@@ -190,7 +188,8 @@ void store<Layout>::carry_out(std::uint32_t which) {
     };
     playback_->shape.clear();
     playback_->values.clear();
-    rest guard{*this, who, group.last, journal_.now(), group.is_born};
+    rest guard{*this, who, group.last, group.is_born};
+    scope changes(*this);  // of hooks: dropped if all fails
     const journal_note* end = nullptr;
     bool is_lost = false;
     for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous) {
@@ -229,6 +228,7 @@ void store<Layout>::carry_out(std::uint32_t which) {
         if (way.moves_bytes) playback_->last_plan = &way;
     }
     guard.is_done = true;
+    changes.commit();
 }
 
 template <class Layout>

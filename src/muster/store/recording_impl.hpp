@@ -237,6 +237,7 @@ auto store<Layout>::foresee(id_type who, const fragment_data& fragment) -> prosp
 /// The value that waits for `who`; a copy of what it has, if none does.
 template <class Layout>
 void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
+    const record_type& found = require(who, "patch");
     const void* original = nullptr;
     if (const journal_entry* const known = foresee(who.id, fragment).entry) {
         // One that an outer scope has recorded must not change if this one is cancelled.
@@ -244,7 +245,6 @@ void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
         if (known >= &journal_.entry(mine->start_.entries)) return known->value;
         original = known->value;
     } else {
-        const record_type& found = require(who, "patch");
         const std::byte* const base = fragment.base(found.chunk());
         if (base == nullptr) raise_missing(who, "patch", fragment.name, fragment);
         original = base + found.row() * fragment.type->size;

@@ -541,7 +541,8 @@ public:
         return store_.count(store_.template find_fragment<T>());
     }
 
-    /// The first entity, by chunk and row, whose T equals `value`, or the null id. O(entities with T).
+    /// The first entity, by chunk and row, whose T equals `value`, or the null id. `wants` must not change
+    /// the world. O(entities with T).
     template <class T>
     [[nodiscard]] id_type find(const T& value) const {
         return find_if<T>([&](const T& one) { return one == value; });
@@ -710,7 +711,8 @@ public:
     // ---- hooks ---------------------------------------------------------------------------------
     // Functions that are called when something happens, oldest first; they return a connection, to cut
     // and restore them. `define` says the same without one. What a hook changes is applied after what it
-    // was called for. If a hook throws, the entity is as it was, and the exception goes to the caller.
+    // was called for. If a hook throws, the entity is as it was, and the exception goes to the caller; a
+    // value that was moved into the call is gone.
 
     /// `hook(entity, T&)`, or with less: an entity has got T, by whatever call.
     template <class T, class Hook>

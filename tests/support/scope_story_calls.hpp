@@ -1,0 +1,281 @@
+// The part of scope_story.hpp that chooses operations and calls the world.
+#pragma once
+
+#include "scope_story.hpp"
+
+namespace muster::test::scopes {
+
+template <class Layout>
+auto scope_story<Layout>::any_operation(bool in_hook, int own_fragment) -> op {
+    op one{any_verb(in_hook), any_id(), {}};
+    one.value = roll(1000) + 1;
+    one.slot = any_fragment();
+    switch (one.what) {
+    case verb::spawn_many:
+        one.count = roll(4);
+        one.slot = roll(3) == 0 ? -1 : roll(2) * kind_text;
+        break;
+    case verb::clone_many: one.count = roll(3); break;
+    case verb::make_ids: one.count = 2; break;
+    case verb::spawn_at:
+        if (roll(4) != 0 || !world_.alive(one.who))
+            one.who =
+                id_type::pack(next_key_++, base_, Layout::world_bits == 0 ? 0 : world_.number());
+        break;
+    case verb::destroy:
+        if (roll(16) == 0) {
+            one.slot = kind_aligned;
+            one.who = typed_id(kind_aligned);
+            one.count = 1;
+        } else if (roll(4) == 0 && slots_.size() > typed_count) {
+            one.who = slots_[static_cast<std::size_t>(any_made())].id;
+        }
+        break;
+    case verb::destroy_two: one.other = roll(4) == 0 ? one.who : any_id(); break;
+    case verb::set_wrong:
+    case verb::touch:
+    case verb::patch:
+        if (slots_[static_cast<std::size_t>(one.slot)].is_made_by_ids ||
+            (one.what == verb::set_wrong && one.slot < typed_count) ||
+            (one.what == verb::patch && kind_of(one.slot) == kind_tag)) {
+            one.slot = kind_number;
+            if (one.what == verb::set_wrong) one.what = verb::set;
+        }
+        break;
+    case verb::add:
+        if (is_late(one.slot)) one.slot = kind_marker;
+        break;
+    case verb::emplace:
+    case verb::get_or_emplace: one.slot = roll(typed_count); break;
+    case verb::write: one.slot = roll(2) * kind_aligned; break;
+    case verb::remove_two:
+        one.slot = kind_number;
+        one.slot2 = kind_text;
+        if (slots_.size() > typed_count && roll(2) == 0) {
+            one.slot = any_made();
+            one.slot2 = any_made();
+        }
+        break;
+    case verb::copy_fragment:
+        one.slot2 = any_fragment();
+        for (int tries = 0; tries < 4 && kind_of(one.slot2) != kind_of(one.slot); ++tries)
+            one.slot2 = any_fragment();
+        if (slots_[static_cast<std::size_t>(one.slot)].is_made_by_ids ||
+            (slots_[static_cast<std::size_t>(one.slot2)].is_made_by_ids &&
+             kind_of(one.slot) != kind_of(one.slot2)))
+            one.slot = one.slot2 = kind_number;
+        break;
+    case verb::make_fragment: one.count = roll(2) * kind_text; break;
+    case verb::needs:
+        one.slot2 = any_fragment();
+        if (is_late(one.slot2)) one.slot2 = kind_marker;
+        [[fallthrough]];
+    case verb::unique:
+    case verb::policy:
+        if (is_late(one.slot)) one.slot = kind_number;
+        break;
+    case verb::add_hook:
+        one.slot = in_hook ? own_fragment : roll(4) == 0 ? -1 : any_fragment();
+        if (one.slot >= 0 && is_late(one.slot)) one.slot = kind_number;
+        one.count = one.slot < 0 ? roll(2) * static_cast<int>(hook_event::remove) : roll(4);
+        one.value = static_cast<int>(hooks_.size());
+        break;
+    case verb::cut:
+    case verb::restore:
+        one.count = hooks_.empty() ? -1 : roll(static_cast<int>(hooks_.size()));
+        if (hooks_.empty()) break;
+        one.slot = hooks_[static_cast<std::size_t>(one.count)].fragment;
+        if (in_hook && one.what == verb::restore && one.slot != own_fragment) one.what = verb::cut;
+        break;
+    default: break;
+    }
+    return one;
+}
+
+template <class Layout>
+verb scope_story<Layout>::any_verb(bool in_hook) {
+    constexpr verb often[] = {verb::spawn_with, verb::spawn_two, verb::set,    verb::set,
+                              verb::set,        verb::set_two,   verb::add,    verb::patch,
+                              verb::touch,      verb::remove,    verb::remove, verb::destroy,
+                              verb::defer,      verb::commit,    verb::commit, verb::cancel};
+    for (;;) {
+        const verb what = roll(2) == 0 ? often[roll(std::size(often))]
+                                       : static_cast<verb>(roll(static_cast<int>(verb::stop)));
+        const bool makes = what <= verb::clone_many || what == verb::make_ids ||
+                           what == verb::make_tag || what == verb::make_fragment;
+        if (makes && world_.size() > 40) continue;
+        if (in_hook && (what == verb::write || what == verb::defer || what == verb::commit ||
+                        what == verb::cancel || what == verb::destroy_if))
+            continue;
+        if (what == verb::add_hook && hooks_.size() > 24) continue;
+        if (what == verb::destroy_if && roll(4) != 0) continue;
+        return what;
+    }
+}
+
+template <class Layout>
+void scope_story<Layout>::call(const op& one, result& made) {
+    basic_world<Layout>& w = world_;
+    const id_type e = one.who;
+    const int f = one.slot;
+    const int value = one.value;
+    switch (one.what) {
+    case verb::spawn: made.made = {w.spawn()}; break;
+    case verb::spawn_with: made.made = {spawn_with(f, value)}; break;
+    case verb::spawn_two: made.made = {w.spawn(number{value}, text(value + 1))}; break;
+    case verb::spawn_many:
+        made.made = f < 0              ? w.spawn_many(size(one.count))
+                    : f == kind_number ? w.spawn_many(size(one.count), number{value})
+                                       : w.spawn_many(size(one.count), text(value));
+        break;
+    case verb::spawn_at: made.made = {w.spawn_at(e, number{value})}; break;
+    case verb::clone: made.made = {w.clone(e)}; break;
+    case verb::clone_with: made.made = {w.clone(e, made_as<owner>(value))}; break;
+    case verb::clone_many: made.made = w.clone_many(size(one.count), e); break;
+    case verb::destroy: made.count = w.destroy(e) ? 1u : 0u; break;
+    case verb::destroy_two: made.count = w.destroy(e, one.other); break;
+    case verb::destroy_if:
+        made.count = w.destroy_if([&](id_type x) { return model_type::chosen(x, value); });
+        break;
+    case verb::set_two: w.set(e, number{value}, text(value + 1)); break;
+    case verb::set_wrong: w.set(e, id_of(f), aligned{1}); break;
+    case verb::clear: made.count = w.clear(e) ? 1u : 0u; break;
+    case verb::copy_fragment: made.count = w.copy_fragment(id_of(f), id_of(one.slot2)); break;
+    case verb::make_tag: keep_slots({made.made = {w.tag()}}, kind_tag, false); break;
+    case verb::make_fragment:
+        made.made = {one.count == kind_text ? w.template fragment<text>().id()
+                                            : w.template fragment<number>().id()};
+        keep_slots(made.made, one.count, false);
+        break;
+    case verb::make_ids: {
+        const auto all = w.template ids<2>();
+        made.made.assign(all.begin(), all.end());
+        keep_slots(made.made, kind_tag, true);
+        break;
+    }
+    case verb::needs: w.define(id_of(f)).needs(id_of(one.slot2)); break;
+    case verb::unique: w.define(id_of(f)).unique(value % 2 != 0); break;
+    case verb::policy:
+        w.define(id_of(f)).when_destroyed(value % 2 != 0 ? destruction::destroy_owners
+                                                         : destruction::remove_fragment);
+        break;
+    case verb::defer: made.count = w.defer() ? 1u : 0u; break;
+    case verb::commit: made.count = w.commit() ? 1u : 0u; break;
+    case verb::cancel: made.count = w.cancel() ? 1u : 0u; break;
+    case verb::add_hook: add_hook(one); break;
+    case verb::cut:
+    case verb::restore:
+        if (one.count >= 0) {
+            auto& which = hooks_[size(one.count)].connection;
+            made.count = (one.what == verb::cut ? which.cut() : which.restore()) ? 1u : 0u;
+        }
+        break;
+    default:
+        if (f < typed_count)
+            with_type(f, [&]<class T>() { call_typed<T>(one, made); });
+        else
+            call_made(one, made);
+    }
+}
+
+template <class Layout>
+auto scope_story<Layout>::spawn_with(int f, int value) -> id_type {
+    if (f < typed_count)
+        return with_type(f, [&]<class T>() { return world_.spawn(made_as<T>(value)); });
+    if (kind_of(f) == kind_tag) return world_.spawn(with(id_of(f)));
+    if (kind_of(f) == kind_text) return world_.spawn(with(id_of(f), text(value)));
+    return world_.spawn(with(id_of(f), number{value}));
+}
+
+template <class Layout>
+template <class T>
+void scope_story<Layout>::call_typed(const op& one, result& made) {
+    basic_world<Layout>& w = world_;
+    const id_type e = one.who;
+    const auto change = [&](T& it) {
+        if constexpr (!std::is_empty_v<T>) it = made_as<T>(read_as(it) + one.value);
+    };
+    switch (one.what) {
+    case verb::set: w.set(e, made_as<T>(one.value)); break;
+    case verb::add: made.count = w.template add<T>(e) ? 1u : 0u; break;
+    case verb::emplace:
+        made.count = size(read_as(w.template emplace<T>(e, made_as<T>(one.value))));
+        break;
+    case verb::get_or_emplace:
+        made.count = size(read_as(w.template get_or_emplace<T>(e, made_as<T>(one.value))));
+        break;
+    case verb::patch: made.count = size(read_as(w.template patch<T>(e, change))); break;
+    case verb::touch: w.template touch<T>(e); break;
+    case verb::write:
+        if (T* const found = w.template try_get<T>(e)) {
+            change(*found);
+            made.count = 1;
+        }
+        break;
+    case verb::remove: made.count = w.template remove<T>(e) ? 1u : 0u; break;
+    case verb::remove_two: made.count = w.template remove<number, text>(e) ? 1u : 0u; break;
+    default: made.count = w.template clear<T>();
+    }
+}
+
+template <class Layout>
+void scope_story<Layout>::call_made(const op& one, result& made) {
+    basic_world<Layout>& w = world_;
+    const id_type e = one.who;
+    const id_type f = id_of(one.slot);
+    const int kind = kind_of(one.slot);
+    const auto by_type = [&](auto use) {
+        kind == kind_text ? use.template operator()<text>() : use.template operator()<number>();
+    };
+    switch (one.what) {
+    case verb::set:
+        if (kind == kind_tag)
+            w.set(e, f);
+        else
+            by_type([&]<class T>() { w.set(e, f, made_as<T>(one.value)); });
+        break;
+    case verb::add: made.count = w.add(e, f) ? 1u : 0u; break;
+    case verb::patch:
+        by_type([&]<class T>() {
+            made.count = size(read_as(w.template patch<T>(
+                e, f, [&](T& it) { it = made_as<T>(read_as(it) + one.value); })));
+        });
+        break;
+    case verb::touch: w.touch(e, f); break;
+    case verb::remove: made.count = w.remove(e, f) ? 1u : 0u; break;
+    case verb::remove_two: made.count = w.remove(e, f, id_of(one.slot2)) ? 1u : 0u; break;
+    default: made.count = w.clear_fragment(f);
+    }
+}
+
+template <class Layout>
+void scope_story<Layout>::add_hook(const op& one) {
+    const auto event = static_cast<hook_event>(one.count);
+    const int n = one.value;
+    const int f = one.slot;
+    basic_connection<Layout> made;
+    const auto add = [&](const auto& on, auto hook) {
+        switch (event) {
+        case hook_event::insert: return world_.on_insert(on, hook);
+        case hook_event::assign: return world_.on_assign(on, hook);
+        case hook_event::set: return world_.on_set(on, hook);
+        default: return world_.on_remove(on, hook);
+        }
+    };
+    if (f < 0) {
+        const auto hook = [=, this](id_type e) { hooked(n, event, f, e, 0); };
+        made = event == hook_event::insert ? world_.on_spawn(hook) : world_.on_destroy(hook);
+    } else if (f < typed_count) {
+        with_type(f, [&]<class T>() {
+            made = add(world_.template component<T>(),
+                       [=, this](id_type e, T& value) { hooked(n, event, f, e, read_as(value)); });
+        });
+    } else {
+        made = add(id_of(f), [=, this, kind = kind_of(f)](id_type e, void* value) {
+            hooked(n, event, f, e, read_raw(kind, value));
+        });
+    }
+    hooks_.push_back({made, f});
+}
+
+}  // namespace muster::test::scopes
