@@ -143,20 +143,21 @@ public:
     // ---- loops ---------------------------------------------------------------------------------
 
     /// Calls `look(components...)` or `look(entity, components...)` for each. O(matching entities).
+    // Inlined, so that what `look` captures by reference can stay in registers while the loop runs.
     template <class Look>
-    void each(Look&& look) const {
-        typename store_type::scope changes(*store_);
-        for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
-        changes.commit();
+    [[gnu::always_inline]] void each(Look&& look) const {
+        store_->in_scope([&] {
+            for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
+        });
     }
 
     /// Calls `look(chunk_view)` for each chunk that has entities.
     template <class Look>
     void each_chunk(Look&& look) const {
-        typename store_type::scope changes(*store_);
-        for (const detail::chunk_data* chunk : chunks())
-            if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
-        changes.commit();
+        store_->in_scope([&] {
+            for (const detail::chunk_data* chunk : chunks())
+                if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
+        });
     }
 
     class iterator;
@@ -258,7 +259,8 @@ private:
     }
 
     template <class Look, std::size_t... I>
-    void each_row(const detail::chunk_data& chunk, Look& look, std::index_sequence<I...>) const {
+    [[gnu::always_inline]] void each_row(const detail::chunk_data& chunk, Look& look,
+                                         std::index_sequence<I...>) const {
         const std::tuple columns{column<Ts>(*store_, chunk)...};
         const std::size_t size = chunk.size;
         if constexpr (std::is_invocable_v<Look&, id_type, typename argument<Ts>::value...>) {

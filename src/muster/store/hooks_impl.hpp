@@ -14,9 +14,10 @@ template <class Layout>
 void store<Layout>::run_hooks(hook_list& list, hook_kind kind, id_type who, void* value) {
     struct closing {
         store& owner;
-        const scope* mine;
+        const open_scope* mine;
         ~closing() {
-            while (owner.innermost_ != mine && owner.innermost_->is_users_) delete owner.innermost_;
+            while (owner.innermost_ != mine && owner.innermost_->is_users_)
+                delete static_cast<scope*>(owner.innermost_);
         }
     };
     const closing guard{*this, innermost_};

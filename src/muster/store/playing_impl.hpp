@@ -18,17 +18,17 @@ namespace muster::detail {
 // ---- scopes ------------------------------------------------------------------------------------
 
 template <class Layout>
-void store<Layout>::replace(const scope& one, scope* by) noexcept {
-    scope** at = &innermost_;
+void store<Layout>::replace(const open_scope& one, open_scope* by) noexcept {
+    open_scope** at = &innermost_;
     while (*at != &one) at = &(*at)->outer_;
     *at = by;
 }
 
 template <class Layout>
-void store<Layout>::scope::cancel() noexcept {
+void store<Layout>::open_scope::cancel() noexcept {
     if (store_->innermost_ != this) {
         // What is recorded may be in use: the next scope inside sees to it.
-        scope* inner = store_->innermost_;
+        open_scope* inner = store_->innermost_;
         while (inner->outer_ != this) inner = inner->outer_;
         inner->start_ = start_;
         inner->is_cancelled_ = true;
@@ -39,10 +39,10 @@ void store<Layout>::scope::cancel() noexcept {
 }
 
 template <class Layout>
-void store<Layout>::scope::commit_among_others() {
+void store<Layout>::open_scope::commit_among_others() {
     if (is_cancelled_) return cancel();
     // What was recorded here belongs to the scope that was opened in this one and is still open.
-    scope* inner = store_->innermost_;
+    open_scope* inner = store_->innermost_;
     while (inner->outer_ != this) inner = inner->outer_;
     inner->start_ = start_;
     end();
@@ -58,7 +58,7 @@ template <class Layout>
 void store<Layout>::commit() {
     refuse_in_change("commit");
     if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit");
-    const std::unique_ptr<scope> last(innermost_);
+    const std::unique_ptr<scope> last(static_cast<scope*>(innermost_));  // of defer()
     last->commit();
 }
 
@@ -66,7 +66,7 @@ template <class Layout>
 void store<Layout>::cancel() {
     refuse_in_change("cancel");
     if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("cancel");
-    delete innermost_;
+    delete static_cast<scope*>(innermost_);
 }
 
 /// What a cancelled scope has recorded.
@@ -80,7 +80,7 @@ void store<Layout>::rewind(const journal::position& to) noexcept {
             gone.fragment->type->destroy(gone.value, 1);
         }
     }
-    for (scope* one = innermost_; one != nullptr; one = one->outer_)
+    for (open_scope* one = innermost_; one != nullptr; one = one->outer_)
         if (one->start_.groups > to.groups || one->start_.entries > to.entries) one->start_ = to;
     journal_group group{};
     while (journal_.pop_group(to, group))
@@ -113,7 +113,7 @@ void store<Layout>::play() {
         error.attempt([&] { carry_out(i); });
     }
     journal_.clear();
-    for (scope* one = innermost_; one != nullptr; one = one->outer_) one->start_ = {};
+    for (open_scope* one = innermost_; one != nullptr; one = one->outer_) one->start_ = {};
     whole.end();
     error.rethrow();
 }

@@ -241,7 +241,7 @@ void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
     const void* original = nullptr;
     if (const journal_entry* const known = foresee(who.id, fragment).entry) {
         // One that an outer scope has recorded must not change if this one is cancelled.
-        const scope* const mine = innermost_->outer_;
+        const open_scope* const mine = innermost_->outer_;
         if (known >= &journal_.entry(mine->start_.entries)) return known->value;
         original = known->value;
     } else {

@@ -596,11 +596,11 @@ public:
 
     // ---- scopes --------------------------------------------------------------------------------
 
-    /// While it is open, changes are recorded. Ends by `commit` or, with all that was recorded in it, by
-    /// its destructor. Scopes need not end in the order they began.
-    class scope {
+    /// While it is open, changes are recorded. Ends by `commit` or `cancel`. Scopes need not end in the
+    /// order they began.
+    class open_scope {
     public:
-        explicit scope(store& owner, bool is_users = false) noexcept
+        explicit open_scope(store& owner, bool is_users = false) noexcept
             : store_(&owner),
               outer_(owner.innermost_),
               start_(owner.journal_.now()),
@@ -608,7 +608,7 @@ public:
             owner.innermost_ = this;
             owner.busy_ += one_scope;
         }
-        scope(scope&& other) noexcept
+        open_scope(open_scope&& other) noexcept
             : store_(std::exchange(other.store_, nullptr)),
               outer_(other.outer_),
               start_(other.start_),
@@ -616,10 +616,7 @@ public:
               is_cancelled_(other.is_cancelled_) {
             if (store_ != nullptr) store_->replace(other, this);
         }
-        scope& operator=(const scope&) = delete;
-        ~scope() {
-            if (store_ != nullptr) cancel();
-        }
+        open_scope& operator=(const open_scope&) = delete;
 
         [[nodiscard]] bool is_open() const noexcept { return store_ != nullptr; }
 
@@ -648,11 +645,39 @@ public:
         }
 
         store* store_;
-        scope* outer_;
+        open_scope* outer_;
         journal::position start_;
         bool is_users_;
         bool is_cancelled_ = false;  // so is all that is recorded in it, when it ends
     };
+
+    /// The same, but its end cancels it.
+    class scope : public open_scope {
+    public:
+        using open_scope::open_scope;
+        scope(scope&&) noexcept = default;
+        ~scope() {
+            if (open_scope::is_open()) open_scope::cancel();
+        }
+    };
+
+    /// Calls `look()` in a scope. Its end does not depend on what others may have done to the scope: the
+    /// compiler sees that nobody else touches what `look` uses, and can keep it in registers.
+    template <class Look>
+    [[gnu::always_inline]] void in_scope(Look&& look) {
+        struct closing {
+            open_scope& changes;
+            bool is_done = false;
+            ~closing() {
+                if (!is_done) changes.cancel();
+            }
+        };
+        open_scope changes(*this);
+        closing guard{changes};
+        std::forward<Look>(look)();
+        guard.is_done = true;
+        changes.commit();
+    }
 
     /// How many scopes are open.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
@@ -1075,7 +1100,7 @@ private:
     // ---- carrying them out: see playing_impl.hpp -----------------------------------------------
 
     void rewind(const journal::position& to) noexcept;
-    void replace(const scope& one, scope* by) noexcept;
+    void replace(const open_scope& one, open_scope* by) noexcept;
     void unmake(id_type made) noexcept;
     void play();
     void carry_out(std::uint32_t which);
@@ -1156,7 +1181,7 @@ private:
     name_table names_;
     deaths deaths_;
     journal journal_;
-    scope* innermost_ = nullptr;
+    open_scope* innermost_ = nullptr;
     playback* playback_;  // owned; apart, so that who includes this need not compile it
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has

@@ -52,7 +52,7 @@ void store<Layout>::end() noexcept {
     if (is_ended_) return;
     is_ended_ = true;
     number_.spend(pool_.unused_version());
-    while (innermost_ != nullptr && innermost_->is_users_) delete innermost_;
+    while (innermost_ != nullptr && innermost_->is_users_) delete static_cast<scope*>(innermost_);
     rewind({});
     busy_ += one_change;
     const auto runs_code = [](const chunk_data* one) { return one->runs_code; };

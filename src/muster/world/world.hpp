@@ -670,7 +670,7 @@ public:
     }
     /// A loop whose query is deduced: `w.each([](entity e, position& p, const velocity& v) { ... })`.
     template <class Look>
-    void each(Look&& look) {
+    [[gnu::always_inline]] void each(Look&& look) {
         detail::query_of<Layout, std::remove_cvref_t<Look>>::make(*this).each(look);
     }
 
