@@ -143,21 +143,24 @@ public:
     // ---- loops ---------------------------------------------------------------------------------
 
     /// Calls `look(components...)` or `look(entity, components...)` for each. O(matching entities).
-    // Inlined, so that what `look` captures by reference can stay in registers while the loop runs.
+    // Inlined and without a lambda of its own, so that what `look` captures by reference can stay in
+    // registers while the loop runs.
     template <class Look>
     [[gnu::always_inline]] void each(Look&& look) const {
-        store_->in_scope([&] {
-            for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
-        });
+        typename store_type::open_scope changes(*store_);
+        typename store_type::closing guard{changes};
+        for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
+        guard.is_done = true;
+        changes.commit();
     }
 
     /// Calls `look(chunk_view)` for each chunk that has entities.
     template <class Look>
     void each_chunk(Look&& look) const {
-        store_->in_scope([&] {
-            for (const detail::chunk_data* chunk : chunks())
-                if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
-        });
+        typename store_type::scope changes(*store_);
+        for (const detail::chunk_data* chunk : chunks())
+            if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
+        changes.commit();
     }
 
     class iterator;

@@ -661,23 +661,15 @@ public:
         }
     };
 
-    /// Calls `look()` in a scope. Its end does not depend on what others may have done to the scope: the
-    /// compiler sees that nobody else touches what `look` uses, and can keep it in registers.
-    template <class Look>
-    [[gnu::always_inline]] void in_scope(Look&& look) {
-        struct closing {
-            open_scope& changes;
-            bool is_done = false;
-            ~closing() {
-                if (!is_done) changes.cancel();
-            }
-        };
-        open_scope changes(*this);
-        closing guard{changes};
-        std::forward<Look>(look)();
-        guard.is_done = true;
-        changes.commit();
-    }
+    /// Cancels a scope unless `is_done`, which nobody else can reach: so the compiler sees that a loop in
+    /// the scope is not followed by it, and keeps what the loop's function captures in registers.
+    struct closing {
+        open_scope& changes;
+        bool is_done = false;
+        [[gnu::always_inline]] ~closing() {
+            if (!is_done) changes.cancel();
+        }
+    };
 
     /// How many scopes are open.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
