@@ -1174,7 +1174,7 @@ private:
     deaths deaths_;
     journal journal_;
     open_scope* innermost_ = nullptr;
-    playback* playback_;  // owned; apart, so that who includes this need not compile it
+    playback* playback_ = nullptr;  // owned; apart, so that who includes this need not compile it
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has
 };

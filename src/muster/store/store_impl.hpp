@@ -34,11 +34,11 @@ store<Layout>::store(const world_options& options)
              .last_key = options.last_key,
              .reuse = options.reuse,
              .first_version = number_.first_version()}),
-      graph_(id_type_info<Layout>, chunk_limit),
-      playback_(new playback) {
+      graph_(id_type_info<Layout>, chunk_limit) {
     if (provenance_) told_from_ = 0;
     by_list_.grow(8);
     by_list_[lists_++] = {};
+    playback_ = new playback;  // nothing can fail any more
 }
 
 template <class Layout>
