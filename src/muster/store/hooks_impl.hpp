@@ -12,15 +12,15 @@ namespace muster::detail {
 /// A hook must close the scopes it opens: what it changes could not be put in order else.
 template <class Layout>
 void store<Layout>::run_hooks(hook_list& list, hook_kind kind, id_type who, void* value) {
-    struct closing {
+    struct dropping {
         store& owner;
         const open_scope* mine;
-        ~closing() {
+        ~dropping() {
             while (owner.innermost_ != mine && owner.innermost_->is_users_)
                 delete static_cast<scope*>(owner.innermost_);
         }
     };
-    const closing guard{*this, innermost_};
+    const dropping guard{*this, innermost_};
     list.run(kind, who.value(), value);
     if (innermost_ != guard.mine)
         raise(errc::unbalanced_scope,
