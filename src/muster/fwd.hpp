@@ -45,5 +45,10 @@ template <class Layout = layouts::bound>
 class basic_connection;
 template <class Layout = layouts::bound>
 class basic_deferred;
+template <class Layout, class... Ts>
+class basic_observer;
+template <class Layout = layouts::bound>
+class basic_system;
+struct system_timings;
 
 }  // namespace muster

@@ -47,6 +47,15 @@ public:
         std::set<int> needs{};
         int deaths = 0;  // of a C++ type: it comes back
     };
+    struct observer {
+        std::map<int, int> watched{};  // kinds of changes, by fragment
+        std::set<id_type> log{};
+        bool is_cut = false;
+        bool has_ended = false;
+    };
+    static constexpr int added = 1, changed = 2, removed = 4;
+    /// What happens next is not known to the model: it depends on how rows lie.
+    struct undecided {};
 
     /// `told` is what the world's hooks have told, which is always ahead.
     scope_model(const told_list& told, std::uint64_t number) : told_(told), number_(number) {}
@@ -54,6 +63,7 @@ public:
     bool alive(id_type e) const { return all_.contains(e); }
     const std::map<id_type, values>& all() const { return all_; }
     std::vector<fragment>& fragments() { return fragments_; }
+    std::vector<observer>& observers() { return observers_; }
     std::size_t depth() const { return scopes_.size(); }
     std::size_t heard() const { return heard_; }
     bool has(id_type e, int f) const { return alive(e) && all_.at(e).contains(f); }
@@ -154,7 +164,12 @@ private:
         destroy,
         clear_fragment,
         copy_fragment,
-        destroy_fragment
+        destroy_fragment,
+        batch_set,
+        batch_add,
+        batch_remove,
+        batch_clear,
+        batch_destroy
     };
     struct command {
         change what;
@@ -163,6 +178,8 @@ private:
         int value = 0;
         int target = -1;  // of copy_fragment
         bool is_done = false;
+        int with = -1;  // of batches
+        int without = -1;
         bool is_barrier() const { return what >= change::clear_fragment; }
         bool has_value() const { return what >= change::put && what <= change::replace; }
     };
@@ -226,6 +243,7 @@ private:
         for (auto& [e, has] : all_) has.erase(f);
         for (fragment& one : fragments_) one.needs.erase(f);
         hooks_.erase(f);
+        for (observer& one : observers_) one.watched.erase(f);
         at(f).needs.clear();
         at(f).is_unique = at(f).destroys_owners = false;
         at(f).order = -1;
@@ -316,7 +334,7 @@ private:
     /// One whose birth has failed. Those that have it as a fragment lose it, unless a hook stops that.
     void unmake(id_type e);
     void move(id_type e, const effect& made, bool is_born);
-    void tell_coming(id_type e, const values& old, const std::set<int>& changed, bool is_born);
+    void tell_coming(id_type e, const values& old, const std::set<int>& touched, bool is_born);
 
     void destroy(id_type e);
     void tell_going(id_type e);
@@ -343,6 +361,35 @@ private:
     std::set<id_type> closure(id_type first) const;
     void destroy_fragment(id_type who);
 
+    // ---- batches and observers: see scope_model_batch.hpp --------------------------------------
+
+    void record_batch(const op& one, result& made);
+    static bool matches(const values& has, int with, int without) {
+        return has.contains(with) && !has.contains(without);
+    }
+    void batch(const command& one);
+    void batch_destroy(chunk_list chunks);
+    bool is_told_going(id_type e) const;
+    template <class IsTold>
+    void refuse_mixed(const chunk_list& chunks, IsTold is_told) const;
+    /// The same changes of all, or of none.
+    void change_rows(const std::vector<id_type>& rows, const command& one);
+    bool is_told_change(id_type e, const command& one);
+
+    void observe(const op& one);
+    void use_observer(const op& one, const result& seen, result& made);
+    void note(int kind, int f, id_type e) {
+        for (observer& one : observers_)
+            if (const auto found = one.watched.find(f);
+                found != one.watched.end() && !one.is_cut && (found->second & kind) != 0)
+                one.log.insert(e);
+    }
+    void note_all(int kind, id_type e) {
+        if (alive(e))
+            for (const auto& [f, value] : all_.at(e)) note(kind, f, e);
+    }
+    void note_move(id_type e, const values& old, const std::set<int>& touched);
+
     // ---- hooks ---------------------------------------------------------------------------------
 
     id_type next_told() const {
@@ -359,6 +406,8 @@ private:
                });
     }
     bool is_anything_heard() const {
+        const auto looks = [](const observer& one) { return !one.is_cut && !one.watched.empty(); };
+        if (std::ranges::any_of(observers_, looks)) return true;
         return std::ranges::any_of(hooks_, [](const auto& list) {
             return std::ranges::any_of(list.second, &hook::is_connected);
         });
@@ -382,11 +431,12 @@ private:
 public:
     static void check(const op& one, const result& got, const result& wanted) {
         if (got.error == wanted.error && got.count == wanted.count &&
-            (got.error != no_error || got.made == wanted.made))
+            (got.error != no_error || got.made == wanted.made) && got.gathered == wanted.gathered)
             return;
         differ(say(verb_names[static_cast<int>(one.what)], ": error ", got.error, ", count ",
                    got.count, ", ", got.made.size(), " made; not error ", wanted.error, ", count ",
-                   wanted.count, ", ", wanted.made.size()));
+                   wanted.count, ", ", wanted.made.size(), "; gathered ", got.gathered.size(),
+                   ", not ", wanted.gathered.size()));
     }
 
 private:
@@ -396,6 +446,7 @@ private:
     std::map<id_type, values> all_;
     std::set<id_type> issued_;
     std::vector<fragment> fragments_;
+    std::vector<observer> observers_;
     std::map<int, std::vector<hook>> hooks_;  // by fragment; -1: of entities
     std::vector<command> queue_;
     std::vector<scope> scopes_;
@@ -408,5 +459,6 @@ private:
 
 }  // namespace muster::test::scopes
 
+#include "scope_model_batch.hpp"
 #include "scope_model_play.hpp"
 #include "scope_model_record.hpp"

@@ -116,14 +116,15 @@ void scope_model<Layout>::move(id_type e, const effect& made, bool is_born) {
         all_[e] = old;
         throw;
     }
+    note_move(e, old, made.changed);
 }
 
 template <class Layout>
-void scope_model<Layout>::tell_coming(id_type e, const values& old, const std::set<int>& changed,
+void scope_model<Layout>::tell_coming(id_type e, const values& old, const std::set<int>& touched,
                                       bool is_born) {
     if (is_born) run(hook_event::insert, -1, e);
     for (const int f : in_order(all_.at(e))) {
-        if (old.contains(f) && !changed.contains(f)) continue;
+        if (old.contains(f) && !touched.contains(f)) continue;
         run(old.contains(f) ? hook_event::assign : hook_event::insert, f, e);
         run(hook_event::set, f, e);
     }
@@ -133,6 +134,7 @@ template <class Layout>
 void scope_model<Layout>::destroy(id_type e) {
     if (is_met(find_fragment(e))) return destroy_fragment(e);
     tell_going(e);
+    note_all(removed, e);
     die(e);
 }
 
@@ -151,6 +153,8 @@ void scope_model<Layout>::cross(const command& one) {
         if (!at(one.target).is_alive) return;
         if (!at(one.slot).is_alive || at(one.slot).deaths != one.value) fail(errc::dead_fragment);
         copy_fragment(one.slot, one.target);
+    } else if (one.what != change::destroy_fragment) {
+        batch(one);
     } else if (alive(one.who) || is_typed(one.who)) {
         in_scope([&] { destroy(one.who); });
     }
@@ -207,7 +211,10 @@ void scope_model<Layout>::clear_fragment(int f) {
     const auto is_told = [&](id_type) { return is_heard(f, hook_event::remove); };
     each_chunk(chunks_of(f), first, is_told, [&](const std::vector<id_type>& rows) {
         each_told(rows, is_told, [&](id_type e) { run(hook_event::remove, f, e); });
-        for (const id_type e : rows) all_[e].erase(f);
+        for (const id_type e : rows) {
+            all_[e].erase(f);
+            note(removed, f, e);
+        }
     });
     if (first) throw *first;
 }
@@ -224,23 +231,24 @@ void scope_model<Layout>::copy_fragment(int from, int to) {
     std::optional<stopped> first;
     const auto copy = [&](const std::vector<id_type>& rows) {
         std::map<id_type, values> old;
-        std::set<int> changed;
+        std::set<int> touched;
         for (const id_type e : rows) {
             old[e] = all_[e];
             const effect made = come_to(all_[e], {{change::put, e, to, all_[e][from]}});
             all_[e] = made.next;
-            changed = made.changed;
+            touched = made.changed;
         }
         try {
             const auto is_told = [&](id_type e) {
                 return std::ranges::any_of(
-                    changed, [&](int f) { return is_told_of(f, old[e].contains(f)); });
+                    touched, [&](int f) { return is_told_of(f, old[e].contains(f)); });
             };
-            each_told(rows, is_told, [&](id_type e) { tell_coming(e, old[e], changed, false); });
+            each_told(rows, is_told, [&](id_type e) { tell_coming(e, old[e], touched, false); });
         } catch (const stopped&) {
             for (const id_type e : rows) all_[e] = old[e];
             throw;
         }
+        for (const id_type e : rows) note_move(e, old[e], touched);
     };
     const auto is_told = [&](id_type e) {
         const effect made = come_to(all_[e], {{change::put, e, to, 0}});
@@ -290,6 +298,7 @@ void scope_model<Layout>::destroy_fragment(id_type who) {
     for (const auto& [e, has] : all_)
         for (const int f : gone)
             if (has.contains(f) && !dying.contains(e)) losses.insert({e, f});
+    const auto lost = losses;
     const auto is_heard_loss = [&](const auto& one) {
         return is_heard(one.second, hook_event::remove);
     };
@@ -298,6 +307,8 @@ void scope_model<Layout>::destroy_fragment(id_type who) {
         if (losses.erase(next) == 0) differ("a hook was called that has nothing to do with it");
         run(hook_event::remove, next.second, next.first);
     }
+    for (const id_type e : dying) note_all(removed, e);
+    for (const auto& [e, f] : lost) note(removed, f, e);
     for (const id_type e : dying) die(e);
 }
 

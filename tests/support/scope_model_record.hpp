@@ -104,6 +104,16 @@ void scope_model<Layout>::record(const op& one, const result& seen, result& made
         add(change::clear_fragment, {}, f);
         break;
     case verb::copy_fragment: record_copy(one, made); break;
+    case verb::batch_set:
+    case verb::batch_add:
+    case verb::batch_remove:
+    case verb::batch_clear:
+    case verb::batch_destroy: record_batch(one, made); break;
+    case verb::observe: observe(one); break;
+    case verb::end_observer:
+    case verb::cut_observer:
+    case verb::restore_observer:
+    case verb::read_observer: use_observer(one, seen, made); break;
     default: apply_now(one, made);
     }
 }
@@ -374,6 +384,7 @@ void scope_model<Layout>::make_many(const op& one, const result& seen, result& m
         for (const id_type e : born) die(e);
         throw;
     }
+    for (const id_type e : born) note_all(added, e);
     close(whole, true);
     if (one.what == verb::make_ids) note_ids(born);
     made.made = born;
@@ -399,6 +410,7 @@ void scope_model<Layout>::patch_now(const op& one, result&) {
     try {
         run(hook_event::assign, one.slot, e);
         run(hook_event::set, one.slot, e);
+        note(changed, one.slot, e);
     } catch (const stopped&) {
         close(whole, false);
         throw;

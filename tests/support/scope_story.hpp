@@ -6,6 +6,8 @@
 #include <muster/world/world.hpp>
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -50,6 +52,8 @@ public:
                 carry_out({verb::commit, {}, {}});
             }
             look_at_all();
+        } catch (const typename model_type::undecided&) {
+            return trace_;
         } catch (const difference& why) {
             throw difference(std::string(why.what()) + "\n" + trace_);
         }
@@ -79,7 +83,7 @@ private:
     void step(int nesting) {
         const int which = roll(100);
         if (which < 7 && nesting < 3)
-            loop(nesting);
+            roll(4) == 0 ? read(nesting) : loop(nesting);
         else if (which < 12 && nesting < 3)
             scoped(nesting);
         else
@@ -170,6 +174,15 @@ private:
             slots_.push_back({made[i], by_ids && i % 2 != 0 ? kind_number : kind, by_ids});
     }
     id_type spawn_with(int f, int value);
+    // Of batches and observers: see scope_story_batch.hpp.
+    op batch_operation(op one);
+    op observer_operation(op one);
+    basic_query<Layout> asked(int with, int without);
+    void call_batch(const op& one, result& made);
+    void call_observer(const op& one, result& made);
+    basic_observer<Layout> observed(basic_observer<Layout>&& made, int f, int kinds);
+    void read(int nesting);
+
     template <class T>
     void call_typed(const op& one, result& made);
     void call_made(const op& one, result& made);
@@ -209,6 +222,7 @@ private:
     void note(const result& made) {
         trace_ += say("      = error ", made.error, ", count ", made.count);
         for (const id_type e : made.made) trace_ += say(" ", test::text_of(e, base_));
+        for (const id_type e : made.gathered) trace_ += say(" @", test::text_of(e, base_));
         trace_ += "\n";
     }
 
@@ -219,6 +233,11 @@ private:
     model_type model_;
     std::vector<slot> slots_;  // as the model's fragments
     std::vector<hook_entry> hooks_;
+    struct observer_entry {
+        std::optional<basic_observer<Layout>> it;
+        int readers = 0;
+    };
+    std::deque<observer_entry> observers_;  // stay where they are; as the model's
     std::vector<id_type> known_;
     id_type foreign_;
     std::uint64_t base_ = 0;
@@ -231,5 +250,6 @@ private:
 
 }  // namespace muster::test::scopes
 
+#include "scope_story_batch.hpp"
 #include "scope_story_calls.hpp"
 #include "scope_story_loops.hpp"

@@ -87,7 +87,11 @@ auto scope_story<Layout>::any_operation(bool in_hook, int own_fragment) -> op {
         one.slot = hooks_[static_cast<std::size_t>(one.count)].fragment;
         if (in_hook && one.what == verb::restore && one.slot != own_fragment) one.what = verb::cut;
         break;
-    default: break;
+    default:
+        if (one.what >= verb::batch_set && one.what <= verb::batch_destroy)
+            one = batch_operation(one);
+        else if (one.what >= verb::observe && one.what <= verb::read_observer)
+            one = observer_operation(one);
     }
     return one;
 }
@@ -107,6 +111,10 @@ verb scope_story<Layout>::any_verb(bool in_hook) {
         if (in_hook && (what == verb::write || what == verb::defer || what == verb::commit ||
                         what == verb::cancel || what == verb::destroy_if))
             continue;
+        if (in_hook && what >= verb::observe && what <= verb::read_observer) continue;
+        if (what == verb::batch_destroy && roll(3) != 0) continue;
+        if (what == verb::observe && observers_.size() > 12) continue;
+        if (what > verb::observe && what <= verb::read_observer && observers_.empty()) continue;
         if (what == verb::add_hook && hooks_.size() > 24) continue;
         if (what == verb::destroy_if && roll(4) != 0) continue;
         return what;
@@ -171,7 +179,11 @@ void scope_story<Layout>::call(const op& one, result& made) {
         }
         break;
     default:
-        if (f < typed_count)
+        if (one.what >= verb::batch_set && one.what <= verb::batch_destroy)
+            call_batch(one, made);
+        else if (one.what >= verb::observe && one.what <= verb::read_observer)
+            call_observer(one, made);
+        else if (f < typed_count)
             with_type(f, [&]<class T>() { call_typed<T>(one, made); });
         else
             call_made(one, made);

@@ -36,16 +36,18 @@ enum class verb {
     spawn, spawn_with, spawn_two, spawn_many, spawn_at, clone, clone_with, clone_many,
     destroy, destroy_two, destroy_if, set, set_two, set_wrong, add, emplace, get_or_emplace,
     patch, touch, write, remove, remove_two, clear, clear_fragment, copy_fragment, make_tag,
-    make_fragment, make_ids, needs, unique, policy, defer, commit, cancel, add_hook, cut,
-    restore, stop
+    make_fragment, make_ids, batch_set, batch_add, batch_remove, batch_clear, batch_destroy,
+    needs, unique, policy, defer, commit, cancel, add_hook, cut, restore, observe,
+    end_observer, cut_observer, restore_observer, read_observer, stop
 };
 inline constexpr const char* verb_names[] = {
     "spawn", "spawn_with", "spawn_two", "spawn_many", "spawn_at", "clone", "clone_with",
     "clone_many", "destroy", "destroy_two", "destroy_if", "set", "set_two", "set_wrong",
     "add", "emplace", "get_or_emplace", "patch", "touch", "write", "remove", "remove_two",
     "clear", "clear_fragment", "copy_fragment", "make_tag", "make_fragment", "make_ids",
-    "needs", "unique", "policy", "defer", "commit", "cancel", "add_hook", "cut", "restore",
-    "stop"
+    "batch_set", "batch_add", "batch_remove", "batch_clear", "batch_destroy", "needs", "unique",
+    "policy", "defer", "commit", "cancel", "add_hook", "cut", "restore", "observe",
+    "end_observer", "cut_observer", "restore_observer", "read_observer", "stop"
 };
 // clang-format on
 
@@ -54,10 +56,12 @@ struct operation {
     verb what;
     Id who;        // whom it is about
     Id other;      // the second of destroy_two
-    int slot = 0;  // the number of the fragment
+    int slot = 0;  // the number of the fragment; of batches: which those must have that it concerns
     int slot2 = 0;
     int value = 0;
-    int count = 0;  // of many; the hook of cut and restore; the kind of what is made or hooked
+    // Of many; the hook of cut and restore; the kind of what is made or hooked; of batches: the
+    // fragment that those must not have, or -1; of observers: which, or the kinds of its changes.
+    int count = 0;
 };
 
 inline constexpr int no_error = -1;
@@ -71,6 +75,7 @@ struct outcome {
     int error = no_error;
     std::size_t count = 0;  // or a bool, or the value that is shown
     std::vector<Id> made;
+    std::vector<Id> gathered{};  // by an observer, sorted
 };
 
 enum class hook_event { insert, assign, set, remove };  // of entities: insert and remove

@@ -37,6 +37,12 @@ enum class errc : unsigned char {
     size_mismatch,      ///< lengths that must be equal are not
     given_twice,        ///< two values for one fragment
     no_default,         ///< a value is needed that nobody gave, and there is no default
+    unknown_system,     ///< no system has this name, or it was removed
+    system_taken,       ///< another system has this name
+    system_circle,      ///< systems wait for each other, or a group is in itself
+    system_failed,      ///< a system has thrown what is nested in this error
+    too_late,           ///< said after the moment in which it would have mattered
+    bad_payload,        ///< a system is processed without what it takes, or with something else
     bad_type,           ///< a size, an alignment or operations that no type can have
     out_of_memory,      ///< only given to the error handler; with exceptions it is `std::bad_alloc`
 };
@@ -63,6 +69,12 @@ enum class errc : unsigned char {
     case errc::size_mismatch: return "size_mismatch";
     case errc::given_twice: return "given_twice";
     case errc::no_default: return "no_default";
+    case errc::unknown_system: return "unknown_system";
+    case errc::system_taken: return "system_taken";
+    case errc::system_circle: return "system_circle";
+    case errc::system_failed: return "system_failed";
+    case errc::too_late: return "too_late";
+    case errc::bad_payload: return "bad_payload";
     case errc::bad_type: return "bad_type";
     case errc::out_of_memory: return "out_of_memory";
     }

@@ -59,9 +59,12 @@ std::vector<std::uint32_t> journal::waiting_for(std::uint64_t who) {
     if (now_.groups == done_) return found;
     find_places();
     const auto add_all = [&](std::uint32_t group) {
-        for (; group != none && group >= done_; group = groups_[group].shadowed)
-            for (std::uint32_t at = groups_[group].last; at != none; at = entries_[at].previous)
+        for (; group != none && group >= done_; group = groups_[group].shadowed) {
+            const std::uint32_t last = groups_[group].last;
+            if (last != none && entries_[last].kind == change_kind::batch) continue;
+            for (std::uint32_t at = last; at != none; at = entries_[at].previous)
                 found.push_back(at);
+        }
     };
     const place& known = places_[place_of(who)];
     if (known.epoch == epoch_) add_all(known.group);
@@ -93,6 +96,7 @@ bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {
 
 bool journal::pop_group(const position& to, journal_group& popped) noexcept {
     if (now_.groups <= to.groups) {
+        if (now_.groups < to.groups) return false;  // it was rewound further already
         now_ = to;
         memory_.rewind(to.memory);
         return false;

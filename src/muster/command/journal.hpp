@@ -20,9 +20,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <string_view>
 #include <vector>
 
 namespace muster::detail {
+
+struct chunk_data;
 
 enum class change_kind : std::uint8_t {
     put,             // a value to insert or assign
@@ -35,6 +38,7 @@ enum class change_kind : std::uint8_t {
     clear_fragment,  // from here on: of a barrier
     copy_fragment,
     reserve,
+    batch,  // the changes before it in its group are made to all entities that it finds
 };
 
 /// Whether the value of a change is a component.
@@ -51,18 +55,36 @@ struct journal_entry {
     change_kind kind;
 };
 
+/// A change without its value.
+struct change_shape {
+    fragment_data* fragment;  // null: it concerns none, as `clear`
+    change_kind kind;
+
+    friend bool operator==(const change_shape&, const change_shape&) noexcept = default;
+};
+
+/// Who knows which chunks a batch concerns; asked when its turn comes.
+struct chunk_finder {
+    void (*find)(void* cache, void* list, std::vector<chunk_data*>& found);
+    void* cache;
+    void* list;
+
+    void operator()(std::vector<chunk_data*>& found) const { find(cache, list, found); }
+};
+
 /// What else is to be known of a change.
 struct journal_note {
-    std::source_location where;
-    std::uint64_t count;  // of `reserve`: rows
+    std::source_location where{};
+    std::string_view system{};  // that made the change; see `store::acting`
+    std::uint64_t count = 0;    // of `reserve`: rows
+    chunk_finder finder{};      // of `batch`
 };
 
 struct journal_group {
     std::uint64_t id;    // the entity's, as `basic_id::value` says it
     std::uint32_t last;  // entry, or `journal::none`
-    std::uint32_t
-        shadowed;  // the group that the entity had before, or `journal::none`; of a barrier:
-                   // the barrier before
+    /// The group that the entity had before, or `journal::none`; of a barrier: the barrier before.
+    std::uint32_t shadowed;
     bool is_barrier;
     bool is_born;  // the entity was made in the scope that the group was made in
 };
@@ -107,10 +129,16 @@ public:
     }
     /// An entity was made. Room is there.
     void bear(std::uint64_t who) noexcept { groups_[add_group(who, false)].is_born = true; }
+    /// A change of many.
     journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment) {
         reserve_one();
         groups_[add_group(who, true)].shadowed = now_.segment - 1;  // `none` if there is none
         now_.segment = now_.groups;
+        return append(now_.groups - 1, kind, fragment);
+    }
+    /// One more in the group of the barrier that was added last.
+    journal_entry& extend_barrier(change_kind kind, fragment_data* fragment) {
+        reserve_one();
         return append(now_.groups - 1, kind, fragment);
     }
     void annotate(journal_entry& one, const journal_note& note) {
@@ -124,7 +152,8 @@ public:
         return made;
     }
 
-    /// All that waits for this entity, in its order, and the barriers among it. O(its changes).
+    /// All that waits for this entity, in its order, and the barriers among it, but for batches: who
+    /// they will concern is not known yet. O(its changes).
     [[nodiscard]] std::vector<std::uint32_t> waiting_for(std::uint64_t who);
     /// Whether a value of this fragment waits, for anyone or for this entity. O(all).
     [[nodiscard]] bool has_value_of(const fragment_data& fragment) const noexcept;
@@ -173,10 +202,9 @@ private:
     std::uint32_t epoch_ = 1;  // of the table; never 0
     raw_array<journal_entry> entries_;
     raw_array<journal_group> groups_;
-    raw_array<place> places_;  // by the lowest bits of ids, which differ for most
-    std::size_t taken_ = 0;    // places in this epoch; at most half of them
-    std::uint32_t placed_ =
-        0;  // groups that have a place: the others get theirs when one is sought
+    raw_array<place> places_;   // by the lowest bits of ids, which differ for most
+    std::size_t taken_ = 0;     // places in this epoch; at most half of them
+    std::uint32_t placed_ = 0;  // groups that have a place: others get theirs when one is sought
     arena memory_;
 };
 

@@ -92,6 +92,7 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
     made.removed.clear();
     made.present.clear();
     made.settled.clear();
+    made.calls = false;
     made.moves_bytes = !from.runs_code && !made.to->runs_code &&
                        std::ranges::none_of(shape, [](const change_shape& one) {
                            return one.fragment != nullptr && one.fragment->type->destroy != nullptr;
@@ -100,13 +101,16 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
         fragment_data* const fragment = one.fragment;
         const bool is_replaced =
             one.from == fate::source::given || one.from == fate::source::started;
-        if (one.from == fate::source::gone) {
-            if (one.was_there && fragment->hooks.has(remove_hooks))
+        const unsigned kinds = one.from == fate::source::gone  ? one.was_there ? remove_hooks : 0u
+                               : !one.was_there                ? insert_hooks
+                               : is_replaced || one.is_touched ? assign_hooks
+                                                               : 0u;
+        made.calls = made.calls || fragment->hooks.calls(kinds);
+        if (fragment->hooks.has(kinds)) {
+            if (kinds == remove_hooks)
                 made.removed.push_back(fragment);
-        } else if (!one.was_there) {
-            if (fragment->hooks.has(insert_hooks)) made.present.push_back({fragment, true});
-        } else if ((is_replaced || one.is_touched) && fragment->hooks.has(assign_hooks)) {
-            made.present.push_back({fragment, false});
+            else
+                made.present.push_back({fragment, !one.was_there});
         }
         if (is_replaced) {
             const std::size_t column = made.to->find_column(*fragment);
@@ -120,7 +124,7 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
                                        ? static_cast<std::uint32_t>(made.to->find_column(*fragment))
                                        : edge::dropped);
     }
-    made.moves_bytes = made.moves_bytes && made.removed.empty() && made.present.empty();
+    made.moves_bytes = made.moves_bytes && !made.calls;
     made.shape.assign(shape.begin(), shape.end());
     made.generation = graph.generation();
 }

@@ -14,14 +14,6 @@
 
 namespace muster::detail {
 
-/// A change without its value.
-struct change_shape {
-    fragment_data* fragment;  // null for `clear`
-    change_kind kind;         // put, keep, replace, touch, remove or clear
-
-    friend bool operator==(const change_shape&, const change_shape&) noexcept = default;
-};
-
 struct MUSTER_API plan {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
@@ -37,13 +29,16 @@ struct MUSTER_API plan {
                                          // `edge::dropped`
     std::vector<arrival> arrivals;
 
-    // What hooks are told, in the order of fragments; only those that have such hooks.
+    // What hooks and observers are told, in the order of fragments; only those that have such.
     std::vector<fragment_data*> removed;
     struct told {
         fragment_data* fragment;
         bool is_new;
     };
     std::vector<told> present;  // inserted or assigned
+    bool calls = false;         // hooks are among them
+
+    [[nodiscard]] bool is_told() const noexcept { return !removed.empty() || !present.empty(); }
 
     std::vector<fragment_data*> settled;  // whose type was open until a value arrives
 

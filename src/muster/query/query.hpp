@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <source_location>
 #include <span>
 #include <string>
 #include <tuple>
@@ -169,6 +170,77 @@ public:
     struct sentinel {};
     [[nodiscard]] sentinel end() const noexcept { return {}; }
 
+    // ---- batches -------------------------------------------------------------------------------
+    // All entities that match, chunk by chunk: what stays moves as whole columns. In a scope, a batch
+    // waits as a whole, for those that match when its turn comes. Gives how many it concerns as the
+    // world is. Each chunk is all or nothing: one that fails, or whose hooks throw, stays as it was; the
+    // others go on, and the first exception is thrown again in the end. What `patch` and `clone` see in
+    // a scope is without the batches that wait. O(matching entities).
+
+    /// Gives each copies of these values, or assigns them; also by `with(fragment, value)`.
+    template <class... Us>
+        requires(sizeof...(Us) > 0 && !(... || detail::fragment_argument<Us>))
+    std::size_t set(const Us&... values) const {
+        static_assert((... && is_copyable<Us>::value),
+                      "muster: each entity gets a copy: this component cannot be copied.");
+        static_assert(detail::all_differ<Us...> || (... || detail::is_with<Us>),
+                      "muster: each component type can be given once.");
+        const detail::change_shape changes[] = {
+            {&store_->fragment_of(values), detail::change_kind::put}...};
+        const void* const given[] = {store_type::address_of(values)...};
+        return store_->change_all(finder(), changes, given, "set");
+    }
+    template <detail::fragment_argument F, class U>
+    std::size_t set(const F& fragment, U&& value) const {
+        return set(muster::with(fragment, std::forward<U>(value)));
+    }
+    /// Gives each a tag, or the default value of a fragment that has values: `errc::no_default`.
+    template <detail::fragment_argument F>
+    std::size_t set(const F& fragment) const {
+        const id_type all[] = {id_type(fragment)};
+        return store_->start_all(finder(), detail::change_kind::put, all, "set");
+    }
+    /// Gives those who have not got them default values of these.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    std::size_t add() const {
+        const id_type all[] = {store_->id_of(store_->template ensure_fragment<Us>())...};
+        return store_->start_all(finder(), detail::change_kind::keep, all, "add");
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    std::size_t add(const Fs&... fragments) const {
+        const id_type all[] = {id_of(fragments)...};
+        return store_->start_all(finder(), detail::change_kind::keep, all, "add");
+    }
+    /// Takes these from those who have them.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    std::size_t remove() const {
+        const id_type all[] = {store_->id_of(store_->template ensure_fragment<Us>())...};
+        return store_->remove_all(finder(), all);
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    std::size_t remove(const Fs&... fragments) const {
+        const id_type all[] = {id_of(fragments)...};
+        return store_->remove_all(finder(), all);
+    }
+    std::size_t remove(std::span<const id_type> fragments) const {
+        return store_->remove_all(finder(), fragments);
+    }
+    /// Takes all components from each; they stay alive.
+    std::size_t clear() const {
+        const detail::change_shape all[] = {{nullptr, detail::change_kind::clear}};
+        return store_->change_all(finder(), all, {}, "clear");
+    }
+    /// Destroys each. The ids of the world's own, the fragments of C++ types, stay. A fragment of the
+    /// user's goes by itself, after the others.
+    std::size_t destroy(std::source_location where = std::source_location::current()) const {
+        const detail::change_shape all[] = {{nullptr, detail::change_kind::destroy}};
+        return store_->change_all(finder(), all, {}, "destroy", where);
+    }
+
     // ---- answers -------------------------------------------------------------------------------
 
     /// O(matching chunks).
@@ -210,6 +282,10 @@ private:
     friend class basic_world;
     template <class, class...>
     friend class basic_query;
+    template <class, class...>
+    friend class basic_observer;
+    template <class>
+    friend class basic_system;
 
     basic_query(store_type& store, detail::query_cache& cache) : store_(&store), cache_(&cache) {
         (add(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with, 0,
@@ -239,6 +315,10 @@ private:
         terms_.add({one.what, kind, one.is_typed, group});
         list_ = nullptr;
     }
+    void add(const detail::terms& others) {
+        terms_.add(others);
+        list_ = nullptr;
+    }
     template <class... Names>
     [[nodiscard]] basic_query refined(detail::term_kind kind, std::uint8_t group,
                                       Names... names) const {
@@ -247,9 +327,21 @@ private:
         return made;
     }
 
-    [[nodiscard]] detail::list_reader chunks() const {
+    [[nodiscard]] bool has_no_terms() const noexcept { return terms_.size() == 0; }
+    [[nodiscard]] detail::match_list& list() const {
         if (list_ == nullptr) list_ = &cache_->ensure(terms_);
-        return cache_->read(*list_);
+        return *list_;
+    }
+    [[nodiscard]] detail::list_reader chunks() const { return cache_->read(list()); }
+    [[nodiscard]] detail::chunk_finder finder() const {
+        return {&detail::query_cache::find, cache_, &list()};
+    }
+    template <class F>
+    [[nodiscard]] id_type id_of(const F& fragment) const {
+        if constexpr (detail::fragment_argument<F>)
+            return id_type(fragment);
+        else
+            return store_->id_of(store_->template ensure_fragment<F>());
     }
     [[nodiscard]] static const id_type* ids(const detail::chunk_data& chunk) noexcept {
         // SAFETY: the column of ids.

@@ -48,6 +48,13 @@ match_list& query_cache::ensure(const terms& question) {
     return *(places_[find(question)] = made.release());
 }
 
+void query_cache::find(void* cache, void* list, std::vector<chunk_data*>& found) {
+    // SAFETY: what a query has put there.
+    const list_reader chunks =
+        static_cast<query_cache*>(cache)->read(*static_cast<match_list*>(list));
+    found.insert(found.end(), chunks.begin(), chunks.end());
+}
+
 bool query_cache::matches(const terms& question, const chunk_data& chunk) const noexcept {
     std::uint8_t group = 0;  // the last one of `any`, and whether one of it is there
     bool has_one = true;

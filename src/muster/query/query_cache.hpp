@@ -68,6 +68,9 @@ public:
         return list_reader(list);
     }
 
+    /// For a batch: `find(cache, list, found)` adds the chunks that match then.
+    static void find(void* cache, void* list, std::vector<chunk_data*>& found);
+
     /// The fragment that a term means now, or `no_fragment`.
     [[nodiscard]] const fragment_data& fragment_of(const term& one) const noexcept {
         return one.is_typed ? fragments_.find(static_cast<type_index>(one.what))

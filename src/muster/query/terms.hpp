@@ -38,6 +38,15 @@ public:
             raise_too_many();
         all_[size_++] = one;
     }
+    /// All of another, whose groups of `any` stay apart from those that are here.
+    void add(const terms& others) {
+        for (term one : others) {
+            if (one.kind == term_kind::any)
+                one.group = static_cast<std::uint8_t>(one.group + groups_);
+            add(one);
+        }
+        groups_ = static_cast<std::uint8_t>(groups_ + others.groups_);
+    }
     /// A number for the next group of `any`.
     [[nodiscard]] std::uint8_t new_group() noexcept { return ++groups_; }
 

@@ -3,6 +3,8 @@
 #include <muster/base/text.hpp>
 #include <muster/storage/chunk_data.hpp>
 
+#include <utility>
+
 namespace muster::detail {
 
 chunk_data::chunk_data() = default;
@@ -56,6 +58,15 @@ void chunk_data::shrink() noexcept {
         (void)one.resize(size, size, {});
         one.fragment->bases[to_int(index)] = one.data;
     }
+}
+
+void chunk_data::trade(std::size_t column, chunk_data& other, std::size_t others_column) noexcept {
+    detail::column& mine = columns[column];
+    detail::column& theirs = other.columns[others_column];
+    std::swap(mine.data, theirs.data);
+    std::swap(mine.block, theirs.block);
+    mine.fragment->bases[to_int(index)] = mine.data;
+    theirs.fragment->bases[to_int(other.index)] = theirs.data;
 }
 
 void chunk_data::destroy_values_at(std::size_t row, std::size_t last) const noexcept {

@@ -65,6 +65,9 @@ struct MUSTER_API chunk_data {
     /// Gives back memory that no row needs, where there is memory to do so.
     void shrink() noexcept;
 
+    /// A column changes places with one of another chunk, of the same type.
+    void trade(std::size_t column, chunk_data& other, std::size_t others_column) noexcept;
+
     /// Destroys the values of `row`; the last row takes its place. True if there was another.
     [[gnu::always_inline]] bool destroy_row(std::size_t row) noexcept {
         const std::size_t last = --size;

@@ -19,13 +19,14 @@ deaths::~deaths() {
 }
 
 void deaths::note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
-                  std::string_view name) {
+                  std::string_view name, std::string_view system) {
     if (table_ == nullptr) table_ = new table;
     // Noting the same death again needs no memory.
     entry& noted = table_->by_key.try_emplace(key).first->second;
     if (noted.name != name) noted.name = std::string(name);
     noted.version = version;
     noted.where = where;
+    noted.system = system;
 }
 
 const deaths::entry* deaths::find(std::uint64_t key, std::uint64_t version) const noexcept {

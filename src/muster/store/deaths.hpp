@@ -21,6 +21,7 @@ public:
         std::uint64_t version = 0;
         std::source_location where;
         std::string name;
+        std::string_view system;  // that destroyed it; empty: none did
     };
 
     deaths() = default;
@@ -28,9 +29,10 @@ public:
     deaths& operator=(const deaths&) = delete;
     ~deaths();
 
-    /// Notes that this version of the key is about to die. `std::bad_alloc` changes nothing.
+    /// Notes that this version of the key is about to die. `system` is not copied. `std::bad_alloc`
+    /// changes nothing.
     void note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
-              std::string_view name);
+              std::string_view name, std::string_view system = {});
     /// Null if this version's death is not known.
     [[nodiscard]] const entry* find(std::uint64_t key, std::uint64_t version) const noexcept;
 

@@ -13,6 +13,14 @@
 
 namespace muster::detail {
 
+/// Where it dies, for who asks later. Can fail: comes before all that cannot.
+template <class Layout>
+void store<Layout>::note_death(at_type who) {
+    if (provenance_)
+        deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()),
+                     acting_);
+}
+
 /// What is left to do when all that can fail is done.
 template <class Layout>
 void store<Layout>::die(id_type e, record_type& found) noexcept {
@@ -40,14 +48,17 @@ void store<Layout>::destroy_fragment(at_type who) {
                     dying.push_back(e);
         }
     }
+    std::vector<std::pair<id_type, fragment_data*>> losing;
     if (has_hooks()) {  // whoever throws keeps all of them
-        std::vector<std::pair<id_type, fragment_data*>> losing;
         for (const chunk_data* one : graph_.all())
             for (fragment_data* fragment : gone)
                 if (one->has(*fragment) && fragment->hooks.has(remove_hooks))
                     for (std::size_t row = 0; row < one->size; ++row)
                         if (const id_type e = ids(*one)[row]; !seen.contains(e.value()))
                             losing.emplace_back(e, fragment);
+        const std::size_t notes = dying.size() + losing.size();
+        for (const id_type e : dying) prepare_going(graph_.at(find(e)->chunk()), notes);
+        for (fragment_data* fragment : gone) fragment->hooks.prepare(hook_kind::remove, notes);
         for (const id_type e : dying) tell_going(e);
         for (const auto& [e, fragment] : losing) call_hooks(hook_kind::remove, e, *fragment);
         for (const id_type e : dying)  // a hook may have used it as a fragment: nobody has it yet
@@ -74,10 +85,10 @@ void store<Layout>::destroy_fragment(at_type who) {
         if (way.target != &graph_.nowhere())
             way.target->make_room(arrivals[way.target] += one->size, row_limit, {});
     }
-    if (provenance_)
-        for (const id_type e : dying)
-            deaths_.note(e.key(), e.version(), who.where, names_.find(e.value()));
+    for (const id_type e : dying) note_death({e, who.where});
 
+    for (const id_type e : dying) note_going(e);
+    for (const auto& [e, fragment] : losing) fragment->hooks.note(hook_kind::remove, e.value());
     for (std::size_t i = dying.size(); i-- != 0;) die(dying[i], *find_record(dying[i].key()));
     for (const move& one : moves)
         if (one.from->size != 0) move_all(*one.from, *one.way);
@@ -134,9 +145,21 @@ void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
 template <class Layout>
 [[gnu::flatten]] bool store<Layout>::destroy_placed(id_type e, record_type& found) {
     if (graph_.at(found.chunk()).tells_going) [[unlikely]]
-        return record_destroy({e, {}});
+        return destroy_noted(e, found);
     leave_row(found);
     pool_.destroy_now(e);
+    return true;
+}
+
+/// The same where somebody is told.
+template <class Layout>
+[[gnu::noinline]] bool store<Layout>::destroy_noted(id_type e, record_type& found) {
+    const chunk_data& from = graph_.at(found.chunk());
+    noting notes(*this);
+    if (!notes.begin_removal(from, from)) return record_destroy({e, {}});
+    leave_row(found);
+    pool_.destroy_now(e);
+    notes.note(e);
     return true;
 }
 
@@ -152,8 +175,7 @@ bool store<Layout>::destroy_slowly(at_type who) {
         destroy_fragment(who);
         return true;
     }
-    if (provenance_)
-        deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()));
+    note_death(who);
     die(who.id, *found);
     return true;
 }
@@ -172,9 +194,8 @@ std::size_t store<Layout>::destroy(std::span<const id_type> all,
         whole.commit();
         return living.size();
     }
-    if (provenance_)  // what can fail comes first
-        for (const id_type e : all)
-            if (alive(e)) deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
+    for (const id_type e : all)  // what can fail comes first
+        if (alive(e)) note_death({e, where});
     std::size_t count = 0;
     for (const id_type e : all) count += destroy(at_type(e, where)) ? 1u : 0u;
     return count;
@@ -185,8 +206,7 @@ void store<Layout>::reset(const std::source_location& where) {
     refuse_in_scope("reset");
     if (has_hooks()) return reset_told(where);
     if (provenance_)
-        for (id_type e = next_living(0); e; e = next_living(e.key() + 1))
-            deaths_.note(e.key(), e.version(), where, names_.find(e.value()));
+        for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) note_death({e, where});
     std::vector<fragment_data*> gone;  // the user's
     for (fragment_data* one : fragments_.all())
         if (!one->is_own) gone.push_back(one);
@@ -218,8 +238,7 @@ void store<Layout>::end_values() noexcept {
 template <class Layout>
 auto store<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
     id_type found = pool_.next_living(larger(key, Layout::first_key));
-    while (found && found.key() >= own_from_ && find_fragment(found).is_own)
-        found = pool_.next_living(found.key() + 1);
+    while (found && is_own(found)) found = pool_.next_living(found.key() + 1);
     return found;
 }
 

@@ -41,7 +41,9 @@ std::string store<Layout>::why_dead(id_type e) const {
                                 ? text("slot ", e.key(), " is now at version ", slot->version())
                                 : text("slot ", e.key(), " has spent its last version");
     if (const deaths::entry* const known = find_death(e))
-        return text("destroyed at ", place_text(known->where), "; ", now);
+        return text("destroyed at ", place_text(known->where),
+                    known->system.empty() ? "" : text(" by system \"", known->system, "\""), "; ",
+                    now);
     return provenance_ ? now
                        : text(now, "; world_options.provenance would tell where it was destroyed");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <muster/base/text.hpp>
+#include <muster/command/plan.hpp>
 #include <muster/store/store.hpp>
 
 #include <utility>
@@ -46,6 +47,8 @@ void store<Layout>::tell_going(id_type who) {
 template <class Layout>
 void store<Layout>::tell_coming(chunk_data& into, std::size_t first) {
     if (!tells_coming(into)) return;
+    for (fragment_data* one : into.fragments)
+        one->hooks.prepare(hook_kind::insert, into.size - first);
     for (std::size_t row = first; row < into.size; ++row) {
         const id_type who = ids(into)[row];
         if (entity_hooks_.has(insert_hooks))
@@ -55,22 +58,132 @@ void store<Layout>::tell_coming(chunk_data& into, std::size_t first) {
             call_hooks(hook_kind::set, who, *one);
         }
     }
+    for (fragment_data* one : into.fragments)
+        for (std::size_t row = first; row < into.size && one->hooks.has(insert_hooks); ++row)
+            one->hooks.note(hook_kind::insert, ids(into)[row].value());
 }
 
 template <class Layout>
 void store<Layout>::tell_assigned(id_type who, const fragment_data& fragment) {
     if (!fragment.hooks.has(assign_hooks)) return;
     fragment_data& known = *fragments_.find(fragment.id);
+    known.hooks.prepare(hook_kind::assign, 1);
     call_hooks(hook_kind::assign, who, known);
     call_hooks(hook_kind::set, who, known);
+    known.hooks.note(hook_kind::assign, who.value());
+}
+
+// Observers are told last: when no hook can undo the change any more, which nothing may then.
+
+template <class Layout>
+void store<Layout>::prepare_notes(const plan& way, std::size_t count) {
+    for (fragment_data* one : way.removed) one->hooks.prepare(hook_kind::remove, count);
+    for (const plan::told& one : way.present)
+        one.fragment->hooks.prepare(one.is_new ? hook_kind::insert : hook_kind::assign, count);
+}
+
+template <class Layout>
+void store<Layout>::note(const plan& way, id_type who) noexcept {
+    for (fragment_data* one : way.removed) one->hooks.note(hook_kind::remove, who.value());
+    for (const plan::told& one : way.present)
+        one.fragment->hooks.note(one.is_new ? hook_kind::insert : hook_kind::assign, who.value());
+}
+
+/// Of one that dies, or of several of one chunk.
+template <class Layout>
+void store<Layout>::prepare_going(const chunk_data& from, std::size_t count) {
+    if (!from.tells_going) return;
+    for (fragment_data* one : from.fragments) one->hooks.prepare(hook_kind::remove, count);
+}
+
+template <class Layout>
+void store<Layout>::note_going(id_type who) noexcept {
+    const chunk_data& from = graph_.at(find(who)->chunk());
+    if (!from.tells_going) return;
+    for (fragment_data* one : from.fragments) one->hooks.note(hook_kind::remove, who.value());
+}
+
+/// Of this fragment. False if a hook is to be called.
+template <class Layout>
+bool store<Layout>::noting::begin(fragment_data& one, hook_kind kind) {
+    const unsigned kinds = kind == hook_kind::remove   ? remove_hooks
+                           : kind == hook_kind::insert ? insert_hooks
+                                                       : assign_hooks;
+    if (one.hooks.has(kinds)) store_.notes_.push_back({&one, kind});
+    return !one.hooks.calls(kinds);
+}
+
+template <class Layout>
+bool store<Layout>::noting::finish(bool is_possible) {
+    if (is_possible)
+        for (const noted& one : store_.notes_) one.fragment->hooks.prepare(one.kind, 1);
+    store_.is_noting_ = is_possible;
+    return is_possible;
+}
+
+template <class Layout>
+bool store<Layout>::noting::begin_put(id_type who, std::span<fragment_data* const> given,
+                                      bool assigns) {
+    chunk_data& here = store_.graph_.at(store_.find(who)->chunk());
+    const chunk_data& more =
+        given.size() == 1 ? store_.ensure_alone(*given[0]) : store_.ensure_set(given);
+    const chunk_data& target = *store_.graph_.with(here, more).target;
+    store_.notes_.clear();
+    bool is_possible = true;
+    for (fragment_data* one : target.fragments)
+        if (!here.has(*one)) is_possible = begin(*one, hook_kind::insert) && is_possible;
+    for (fragment_data* one : given)
+        if (assigns && here.has(*one)) is_possible = begin(*one, hook_kind::assign) && is_possible;
+    return finish(is_possible);
+}
+
+template <class Layout>
+bool store<Layout>::noting::begin_removal(const chunk_data& from, const chunk_data& less) {
+    store_.notes_.clear();
+    bool is_possible = true;
+    for (fragment_data* one : less.fragments)
+        if (from.has(*one)) is_possible = begin(*one, hook_kind::remove) && is_possible;
+    return finish(is_possible);
+}
+
+template <class Layout>
+bool store<Layout>::noting::begin_arrival(const chunk_data& into) {
+    store_.notes_.clear();
+    bool is_possible = !store_.entity_hooks_.has(insert_hooks);
+    for (fragment_data* one : into.fragments)
+        is_possible = begin(*one, hook_kind::insert) && is_possible;
+    return finish(is_possible);
+}
+
+template <class Layout>
+void store<Layout>::noting::note_all(id_type who) noexcept {
+    for (const noted& one : store_.notes_) one.fragment->hooks.note(one.kind, who.value());
+    end();
+}
+
+template <class Layout>
+void store<Layout>::noting::end() noexcept {
+    store_.is_noting_ = false;
+    store_.notes_.clear();
+}
+
+template <class Layout>
+bool store<Layout>::remove_told(id_type e, const chunk_data& less) {
+    noting notes(*this);
+    if (!notes.begin_removal(graph_.at(find(e)->chunk()), less))
+        return record_remove({e, {}}, less.fragments);
+    const bool is_done = remove_set(e, *find_record(e.key()), less);
+    notes.note(e);
+    return is_done;
 }
 
 template <class Layout>
 void store<Layout>::destroy_told(at_type who) {
     if (fragments_.find(who.id.value()) != nullptr) return destroy_fragment(who);
-    if (provenance_)
-        deaths_.note(who.id.key(), who.id.version(), who.where, names_.find(who.id.value()));
+    note_death(who);
+    prepare_going(graph_.at(find(who.id)->chunk()), 1);
     tell_going(who.id);
+    note_going(who.id);
     die(who.id, *find_record(who.id.key()));
     // A hook may have used it as a fragment: nobody has it yet.
     if (fragment_data* const used = fragments_.find(who.id.value())) forget_fragment(*used);
@@ -140,6 +253,32 @@ bool store<Layout>::is_connected(id_type f, std::uint64_t number) const noexcept
     // SAFETY: nothing is changed.
     const hook_list* const list = const_cast<store*>(this)->find_hooks(f);
     return list != nullptr && list->is_connected(number);
+}
+
+template <class Layout>
+void store<Layout>::add_observer(change_log& log) {
+    observers_.push_back(&log);
+}
+
+template <class Layout>
+void store<Layout>::remove_observer(const change_log& log) noexcept {
+    std::erase(observers_, &log);
+    for (fragment_data* one : fragments_.all()) one->hooks.unwatch(log);
+    note_hooks();
+}
+
+template <class Layout>
+void store<Layout>::watch(change_log& log, id_type f, unsigned kinds) {
+    refuse_in_change("observing");
+    open_fragment(f).hooks.watch(log, kinds);
+    note_hooks();
+}
+
+template <class Layout>
+void store<Layout>::connect_observer(change_log& log, bool wanted) noexcept {
+    log.is_cut = !wanted;
+    for (fragment_data* one : fragments_.all()) one->hooks.note_kinds();
+    note_hooks();
 }
 
 /// Others than before have to be told.

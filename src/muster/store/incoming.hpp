@@ -47,7 +47,7 @@ public:
 private:
     static constexpr bool is_moved =
         !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
-    static_assert(is_moved || std::is_copy_constructible_v<type>,
+    static_assert(is_moved || is_copyable<type>::value,
                   "muster: this component cannot be copied: hand it over with std::move.");
     static constexpr bool is_copied_first = !is_moved && !std::is_trivially_copyable_v<type>;
     static constexpr bool is_small = std::is_trivially_copyable_v<type> &&

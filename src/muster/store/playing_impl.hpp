@@ -124,8 +124,8 @@ template <class Layout>
 bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
     const plan& way = *playback_->last_plan;
     const record_type* const found = find(who);
-    if (way.generation != graph_.generation() || !way.moves_bytes || found == nullptr ||
-        found->chunk() != way.from->index || entity_hooks_.kinds() != 0 ||
+    if (way.generation != graph_.generation() || !way.moves_bytes || way.is_told() ||
+        found == nullptr || found->chunk() != way.from->index || entity_hooks_.kinds() != 0 ||
         (way.to->size == way.to->capacity && way.to != way.from))
         return false;
     std::size_t i = way.shape.size();
@@ -209,10 +209,10 @@ void store<Layout>::carry_out(std::uint32_t which) {
     if (!alive(who)) {
         // It has died meanwhile: there is nothing to do.
     } else if (end != nullptr) {
+        const as_system acts(*this, end->system);
         drop_given();  // the fragment of one may die, too
         if (guard.is_born && fragments_.find(who.value()) == nullptr) {  // nobody has seen it
-            if (provenance_)
-                deaths_.note(who.key(), who.version(), end->where, names_.find(who.value()));
+            note_death({who, end->where});
             unmake(who);
         } else {
             destroy_told({who, end->where});
@@ -234,11 +234,13 @@ void store<Layout>::carry_out(std::uint32_t which) {
 template <class Layout>
 void store<Layout>::carry_out_barrier(const journal_group& group) {
     const journal_entry change = journal_.entry(group.last);
-    const auto* const note = static_cast<const journal_note*>(change.value);
+    const auto* const note = static_cast<const journal_note*>(change.value);  // null: none
     const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
     switch (change.kind) {
+    case change_kind::batch: carry_out_batch(group); break;
     case change_kind::destroy: {
         if (!alive(who)) break;
+        const as_system acts(*this, note->system);
         scope whole(*this);
         destroy_told({who, note->where});
         whole.commit();
@@ -266,6 +268,7 @@ template <class Layout>
 void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values, bool is_born) {
     const bool tells_birth = is_born && entity_hooks_.has(insert_hooks);
     if (way.from != way.to && way.to != &graph_.nowhere()) way.to->make_room(1, row_limit, {});
+    prepare_notes(way, 1);
     if (way.moves_bytes && !tells_birth) {
         follow_bytes(who, way, values);
     } else {
@@ -287,6 +290,7 @@ void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values
         }
         guard.is_done = true;
     }
+    note(way, who);
     for (const plan::arrival& one : way.arrivals)
         if (one.given != plan::none) values[one.given] = nullptr;
     for (fragment_data* one : way.settled) one->is_open = false;

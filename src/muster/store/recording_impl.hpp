@@ -197,7 +197,7 @@ bool store<Layout>::record_destroy(at_type who) {
     journal_entry& made = is_fragment
                               ? journal_.add_barrier(who.id.value(), change_kind::destroy, nullptr)
                               : journal_.add(who.id.value(), change_kind::destroy, nullptr);
-    journal_.annotate(made, {who.where, 0});
+    journal_.annotate(made, {.where = who.where, .system = acting_});
     whole.commit();
     return true;
 }
@@ -261,11 +261,16 @@ void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
 }
 
 template <class Layout>
+bool store<Layout>::will_have(at_type who, const fragment_data& fragment, const char* call) {
+    (void)require(who, call);
+    return waits(call) ? foresee(who.id, fragment).is_there : has(who.id, fragment);
+}
+
+template <class Layout>
 void store<Layout>::touch(at_type who, const fragment_data& fragment, std::string_view name) {
-    (void)require(who, "touch");
-    const bool must_wait = waits("touch");
-    if (!has(who.id, fragment) && !(must_wait && foresee(who.id, fragment).is_there))
-        raise_missing(who, "touch", name, fragment);
+    const bool will_be = will_have(who, fragment, "touch");
+    const bool must_wait = depth() != 0;
+    if (!will_be && !has(who.id, fragment)) raise_missing(who, "touch", name, fragment);
     if (!must_wait && !fragment.hooks.has(assign_hooks)) return;
     scope whole(*this);
     journal_.add(who.id.value(), change_kind::touch, fragments_.find(fragment.id));

@@ -237,19 +237,4 @@ void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_
     show_rows(out, into);
 }
 
-template <class Layout>
-void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
-    const std::size_t count = chunk.size - first;
-    chunk.size = first;
-    for (std::size_t i = count; i-- != 0;) {
-        const id_type e = ids(chunk)[first + i];
-        names_.erase(e.value());
-        told_.reset(e.key());
-        pool_.destroy(e);
-        if (fragment_data* const used = fragments_.find(e.value())) forget_fragment(*used);
-    }
-    const busy_scope nobody_else(*this);
-    chunk.destroy_values(first, count);
-}
-
 }  // namespace muster::detail

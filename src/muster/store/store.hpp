@@ -58,6 +58,7 @@ namespace detail {
 
 struct plan;
 struct playback;
+struct value_source;
 
 template <class T, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
@@ -250,6 +251,22 @@ public:
     /// of one that is kept with it.
     id_type make_fragment(type_index value, const type_info& type, std::string_view name);
     id_type make_fragment(const type_info& own, std::string_view name);
+
+    /// The fragment of a value that is given by itself or by `with`, and where the value is.
+    template <class T>
+    fragment_data& fragment_of(const T& given) {
+        if constexpr (is_with<T>)
+            return ensure_fragment<typename T::value_type>(given.fragment, nullptr);
+        else
+            return ensure_fragment<T>();
+    }
+    template <class T>
+    static const void* address_of(const T& given) noexcept {
+        if constexpr (is_with<T>)
+            return __builtin_addressof(given.value);
+        else
+            return __builtin_addressof(given);
+    }
 
     [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept {
         return id_type::from_value(static_cast<typename Layout::rep>(fragment.id));
@@ -462,8 +479,9 @@ public:
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
             if (std::byte* const base = (values.find(*this), ...).base(found.chunk())) {
                 if constexpr (Present == present::assign) {
-                    if ((values.find(*this), ...).hooks.has(assign_hooks)) [[unlikely]]
-                        return record_put<Present, Args...>(who, call, std::move(values)...);
+                    if ((values.find(*this), ...).hooks.has(assign_hooks) && !is_noting_)
+                        [[unlikely]]
+                        return put_told<Present, Args...>(who, call, std::move(values)...);
                     const busy_while<(... || incoming<Args>::runs_code)> nobody_else(*this);
                     (assign_value(values, base, found.row(), from[0]), ...);
                 }
@@ -478,8 +496,8 @@ public:
         }
         chunk_data& here = graph_.at(now->chunk());
         const edge& way = graph_.with(here, *more);
-        if (way.is_told || tells_assigned<Present>(values...)) [[unlikely]]
-            return record_put<Present, Args...>(who, call, std::move(values)...);
+        if ((way.is_told || tells_assigned<Present>(values...)) && !is_noting_) [[unlikely]]
+            return put_told<Present, Args...>(who, call, std::move(values)...);
         chunk_data& target = *way.target;
         if (&target != &here) target.make_room(1, row_limit, from);
         new_row row(*this, way.has_needed ? target : here, here, *more);
@@ -523,6 +541,17 @@ public:
     /// Gives all that have the values of `from` copies of them as values of `to`.
     std::size_t copy_fragment(id_type from, id_type to, const std::source_location& where);
 
+    /// Changes all entities of the chunks that are found, now or when the scope ends: `values[i]`, if
+    /// there is one, is copied for `changes[i]`. Gives how many it concerns as the world is.
+    std::size_t change_all(const chunk_finder& finder, std::span<const change_shape> changes,
+                           std::span<const void* const> values, const char* call,
+                           const std::source_location& where = {});
+
+    /// The same with default values, which those get that have not got them (`keep`), or all (`put`).
+    std::size_t start_all(const chunk_finder& finder, change_kind kind,
+                          std::span<const id_type> fragments, const char* call);
+    std::size_t remove_all(const chunk_finder& finder, std::span<const id_type> fragments);
+
     bool clear(at_type who);
     /// Takes it from all; how many had it.
     std::size_t clear_fragment(const fragment_data& fragment);
@@ -547,6 +576,8 @@ public:
         whole.commit();
         return placed<T>(who, fragment, "patch");
     }
+    /// Whether it has the fragment, or will when the scope ends.
+    bool will_have(at_type who, const fragment_data& fragment, const char* call);
     /// Tells the hooks that the value has changed.
     void touch(at_type who, const fragment_data& fragment, std::string_view name);
 
@@ -600,6 +631,8 @@ public:
     /// order they began.
     class open_scope {
     public:
+        /// One that is closed.
+        open_scope() noexcept : store_(nullptr), outer_(nullptr), is_users_(false) {}
         explicit open_scope(store& owner, bool is_users = false) noexcept
             : store_(&owner),
               outer_(owner.innermost_),
@@ -655,6 +688,7 @@ public:
     class scope : public open_scope {
     public:
         using open_scope::open_scope;
+        scope() noexcept = default;
         scope(scope&&) noexcept = default;
         ~scope() {
             if (open_scope::is_open()) open_scope::cancel();
@@ -687,6 +721,33 @@ public:
     bool connect_hook(id_type f, std::uint64_t number, bool wanted) noexcept;
     bool remove_hook(id_type f, std::uint64_t number) noexcept;
     [[nodiscard]] bool is_connected(id_type f, std::uint64_t number) const noexcept;
+
+    // ---- observers: see event/observer.hpp -----------------------------------------------------
+
+    /// What happens to the fragments that it watches is noted in the log, until it is removed. If the
+    /// world ends before, the log is cut.
+    void add_observer(change_log& log);
+    void remove_observer(const change_log& log) noexcept;
+    void watch(change_log& log, id_type f, unsigned kinds);
+    void connect_observer(change_log& log, bool wanted) noexcept;
+
+    // ---- systems -------------------------------------------------------------------------------
+
+    /// The name of the system that runs, which stays where it is; empty: none does.
+    [[nodiscard]] std::string_view& acting() noexcept { return acting_; }
+    /// While it lives, what happens is the doing of this system.
+    class as_system {
+    public:
+        as_system(store& one, std::string_view name) noexcept
+            : store_(one), before_(std::exchange(one.acting_, name)) {}
+        as_system(const as_system&) = delete;
+        as_system& operator=(const as_system&) = delete;
+        ~as_system() { store_.acting_ = before_; }
+
+    private:
+        store& store_;
+        std::string_view before_;
+    };
 
     // ---- errors --------------------------------------------------------------------------------
 
@@ -803,6 +864,10 @@ private:
         return nullptr;
     }
 
+    /// Whether it is the world's, not the user's.
+    [[nodiscard]] bool is_own(id_type e) const noexcept {
+        return e.key() >= own_from_ && find_fragment(e).is_own;
+    }
     [[nodiscard]] bool is_foreign(id_type e) const noexcept {
         return Layout::world_bits != 0 && e.world() != 0 && e.world() != pool_.world();
     }
@@ -840,14 +905,18 @@ private:
         if (waits("spawn")) return record_spawn(nullptr, values...);
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
         chunk_data& into = cloned_chunk(graph_.nowhere(), given);
-        if (tells_coming(into)) return record_spawn(nullptr, values...);
+        noting notes(*this);
+        if (tells_coming(into) && !notes.begin_arrival(into))
+            return record_spawn(nullptr, values...);
         open_row(into, watched(from, sizeof...(Args)));
         prepare(1);
         new_row row(*this, into, given, given);
         construct(into, from, values...);
         row.keep();
         (values.settle(), ...);
-        return enter(into);
+        const id_type made = enter(into);
+        notes.note(made);
+        return made;
     }
 
     /// The row behind the last of `into`, where what neither `a` nor `b` has got its default value.
@@ -993,8 +1062,8 @@ private:
     bool remove_set(id_type e, record_type& found, const chunk_data& less) {
         chunk_data& here = graph_.at(found.chunk());
         const edge& way = graph_.without(here, less);
-        if (way.is_told) [[unlikely]]
-            return record_remove({e, {}}, less.fragments);
+        if (way.is_told && !is_noting_) [[unlikely]]
+            return remove_told(e, less);
         chunk_data& target = *way.target;
         if (target.index == chunk_index{}) {
             leave_row(found);
@@ -1045,6 +1114,42 @@ private:
             made.value = room;
         }
     }
+    /// A change that nobody has to be asked about: it goes the plain way, and observers are told.
+    class noting {
+    public:
+        explicit noting(store& one) noexcept : store_(one) {}
+        noting(const noting&) = delete;
+        noting& operator=(const noting&) = delete;
+        ~noting() {
+            if (store_.is_noting_) end();
+        }
+        /// All that can fail. False if a hook is to be called: nothing is begun then.
+        bool begin_put(id_type who, std::span<fragment_data* const> given, bool assigns);
+        bool begin_removal(const chunk_data& from, const chunk_data& less);
+        bool begin_arrival(const chunk_data& into);
+        /// It has happened.
+        void note(id_type who) noexcept {
+            if (store_.is_noting_) note_all(who);
+        }
+
+    private:
+        void note_all(id_type who) noexcept;
+        void end() noexcept;
+        bool begin(fragment_data& one, hook_kind kind);
+        bool finish(bool is_possible);
+        store& store_;
+    };
+    template <present Present, class... Args>
+    [[gnu::noinline]] bool put_told(at_type who, const char* call, incoming<Args>... values) {
+        fragment_data* const given[] = {&values.ensure(*this, &who.where)...};
+        noting notes(*this);
+        if (!notes.begin_put(who.id, given, Present == present::assign))
+            return record_put<Present, Args...>(who, call, std::move(values)...);
+        const bool is_done = put<Present, Args...>(who, call, std::move(values)...);
+        notes.note(who.id);
+        return is_done;
+    }
+    bool remove_told(id_type e, const chunk_data& less);
     template <present Present, class... Args>
     [[gnu::noinline]] bool record_put(at_type who, const char* call, incoming<Args>... values) {
         (void)require(who, call);
@@ -1099,7 +1204,16 @@ private:
     bool carry_out_alike(id_type who, std::uint32_t last) noexcept;
     void drop_values(std::uint32_t last) noexcept;
     void carry_out_barrier(const journal_group& group);
+    void carry_out_batch(const journal_group& group);
     class exchange;
+    class chunk_exchange;
+    void change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
+                      std::span<const value_source> values);
+    template <class Change>
+    std::size_t each_chunk(std::span<chunk_data* const> chunks, Change change);
+    [[nodiscard]] std::vector<chunk_data*> chunks_of(const fragment_data& fragment) const;
+    void destroy_chunk(chunk_data& chunk, const journal_note& note);
+    [[nodiscard]] std::size_t count_mortal(const chunk_data& chunk) const noexcept;
     void follow(id_type who, const plan& way, std::span<void*> values, bool is_born);
     void close_gap(chunk_data& chunk, std::size_t row) noexcept;
     void open_gap(chunk_data& chunk, std::size_t row) noexcept;
@@ -1108,6 +1222,10 @@ private:
     void tell_going(id_type who);
     void tell_coming(chunk_data& into, std::size_t first);
     void tell_assigned(id_type who, const fragment_data& fragment);
+    void prepare_notes(const plan& way, std::size_t count);
+    void note(const plan& way, id_type who) noexcept;
+    void prepare_going(const chunk_data& from, std::size_t count);
+    void note_going(id_type who) noexcept;
     void call_hooks(hook_kind kind, id_type who, fragment_data& fragment);
     void run_hooks(hook_list& list, hook_kind kind, id_type who, void* value);
     void drop_given() noexcept;
@@ -1128,10 +1246,6 @@ private:
     void show_name(fragment_data& fragment);
     void put_boxed(at_type who, fragment_data& fragment, boxed_value& value, present what);
     static void take_boxed(void* to, boxed_value& value) noexcept;
-    void assign_all(const chunk_data& chunk, const fragment_data& source, fragment_data& target);
-    void copy_all(chunk_data& here, const fragment_data& source, const fragment_data& target,
-                  const edge& way);
-    void return_all(chunk_data& from, const edge& way, std::size_t first) noexcept;
     MUSTER_COLD chunk_data& add_list(std::size_t list, std::span<fragment_data* const> set);
     chunk_data& find_set(std::span<fragment_data* const> set);
     void forget_chunks() noexcept;
@@ -1139,6 +1253,8 @@ private:
     void tell(std::uint64_t key);
     MUSTER_COLD bool destroy_slowly(at_type who);
     bool destroy_placed(id_type e, record_type& found);
+    bool destroy_noted(id_type e, record_type& found);
+    void note_death(at_type who);
     void die(id_type e, record_type& found) noexcept;
     void end_values() noexcept;
     void destroy_fragment(at_type who);
@@ -1158,6 +1274,8 @@ private:
     // What every call reads comes first, on one cache line and, with the pool, the next two.
     std::uint64_t busy_ = 0;
     bool provenance_;                              // see world_options
+    bool is_noting_ = false;                       // see `noting`
+    bool is_exchanging_ = false;                   // see `chunk_exchange`
     bool is_ended_ = false;                        // see `end`
     std::size_t lists_ = 0;                        // entries of by_list_, the first for `no_list`
     raw_array<list_entry> by_list_;                // by list_index
@@ -1175,8 +1293,15 @@ private:
     journal journal_;
     open_scope* innermost_ = nullptr;
     playback* playback_ = nullptr;  // owned; apart, so that who includes this need not compile it
+    std::string_view acting_;       // the system that runs; see `as_system`
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has
+    std::vector<change_log*> observers_;
+    struct noted {
+        fragment_data* fragment;
+        hook_kind kind;
+    };
+    std::vector<noted> notes_;  // what `noting` will note
 };
 
 }  // namespace detail

@@ -6,7 +6,7 @@
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/command/plan.hpp>
-#include <muster/store/copying_impl.hpp>
+#include <muster/store/batches_impl.hpp>
 #include <muster/store/destroying_impl.hpp>
 #include <muster/store/errors_impl.hpp>
 #include <muster/store/fragments_impl.hpp>
@@ -51,6 +51,10 @@ template <class Layout>
 void store<Layout>::end() noexcept {
     if (is_ended_) return;
     is_ended_ = true;
+    for (change_log* one : observers_) {
+        one->clear();
+        one->has_world = false;
+    }
     number_.spend(pool_.unused_version());
     while (innermost_ != nullptr && innermost_->is_users_) delete static_cast<scope*>(innermost_);
     rewind({});
@@ -169,49 +173,6 @@ void store<Layout>::move_all(chunk_data& from, const edge& way) noexcept {
         to.size += count;
     }
     from.size = 0;
-}
-
-template <class Layout>
-std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
-    const bool must_wait = waits("clear");
-    fragment_data* const known = fragments_.find(fragment.id);
-    if (&fragment == &no_fragment || known == nullptr) return 0;
-    if (!must_wait && !fragment.hooks.has(remove_hooks)) return clear_fragment_now(*known);
-    const std::size_t had_it = count(fragment);
-    scope whole(*this);
-    journal_.add_barrier(0, change_kind::clear_fragment, known);
-    whole.commit();
-    return had_it;
-}
-
-/// Chunk by chunk; one whose hooks throw stays as it is.
-template <class Layout>
-std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
-    const chunk_data& less = ensure_alone(fragment);
-    const std::vector<chunk_index> owners = fragment.chunks;
-    std::size_t count = 0;
-    first_error error;
-    for (const chunk_index owner : owners) {
-        chunk_data& from = graph_.at(owner);
-        if (from.size == 0) continue;
-        const auto clear_chunk = [&] {
-            scope changes(*this);
-            if (fragment.hooks.has(remove_hooks))
-                for (std::size_t row = 0; row < from.size; ++row)
-                    call_hooks(hook_kind::remove, ids(from)[row], fragment);
-            const edge& way = graph_.without(from, less);
-            if (way.target != &graph_.nowhere()) way.target->make_room(from.size, row_limit, {});
-            count += from.size;
-            move_all(from, way);
-            changes.commit();
-        };
-        if (fragment.hooks.has(remove_hooks))
-            error.attempt(clear_chunk);
-        else
-            clear_chunk();
-    }
-    error.rethrow();
-    return count;
 }
 
 template <class Layout>
@@ -339,10 +300,11 @@ void store<Layout>::reserve(std::size_t count) {
 template <class Layout>
 void store<Layout>::reserve(chunk_data& into, std::size_t count) {
     if (count <= into.size) return;
-    if (waits("reserve") && into.size != 0) {  // a loop may look at what would move
+    // A loop may look at what would move; and columns that are traded stay as they are.
+    if (waits("reserve") && (into.size != 0 || is_exchanging_)) {
         scope whole(*this);
         journal_.annotate(journal_.add_barrier(into.serial, change_kind::reserve, nullptr),
-                          {{}, count});
+                          {.count = count});
         whole.commit();
     } else {
         into.make_room(count - into.size, row_limit, {});

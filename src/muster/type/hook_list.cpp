@@ -14,7 +14,12 @@ struct hook_list::hook {
 };
 
 struct hook_list::hooks {
+    struct watcher {
+        change_log* log;
+        unsigned kinds;
+    };
     std::vector<hook> all;  // by number
+    std::vector<watcher> watchers;
 };
 
 hook_list::~hook_list() {
@@ -25,6 +30,7 @@ std::uint64_t hook_list::add(hook_kind kind, hook_function&& made) {
     if (hooks_ == nullptr) hooks_ = new hooks;
     hooks_->all.push_back({std::move(made), last_ + 1, kind, true, false});
     kinds_ |= to_bits(kind);
+    called_ |= to_bits(kind);
     return ++last_;
 }
 
@@ -67,9 +73,43 @@ void hook_list::note_kinds() noexcept {
             if (one.is_gone) ended.push_back(std::move(one.what));
         std::erase_if(hooks_->all, [](const hook& one) { return one.is_gone; });
     }
-    kinds_ = 0;
+    called_ = 0;
+    has_logs_ = false;
+    if (hooks_ == nullptr) return;
     for (const hook& one : hooks_->all)
-        if (one.is_connected) kinds_ |= to_bits(one.kind);
+        if (one.is_connected) called_ |= to_bits(one.kind);
+    kinds_ = called_;
+    for (const hooks::watcher& one : hooks_->watchers) {
+        if (one.log->is_cut) continue;
+        kinds_ |= one.kinds;
+        has_logs_ = true;
+    }
+}
+
+void hook_list::watch(change_log& log, unsigned kinds) {
+    if (hooks_ == nullptr) hooks_ = new hooks;
+    const auto known = std::ranges::find(hooks_->watchers, &log, &hooks::watcher::log);
+    if (known != hooks_->watchers.end())
+        known->kinds |= kinds;
+    else
+        hooks_->watchers.push_back({&log, kinds});
+    note_kinds();
+}
+
+void hook_list::unwatch(const change_log& log) noexcept {
+    if (hooks_ == nullptr) return;
+    std::erase_if(hooks_->watchers, [&](const hooks::watcher& one) { return one.log == &log; });
+    note_kinds();
+}
+
+void hook_list::prepare_logs(hook_kind kind, std::size_t count) {
+    for (const hooks::watcher& one : hooks_->watchers)
+        if ((one.kinds & to_bits(kind)) != 0) one.log->reserve(count);
+}
+
+void hook_list::note_in_logs(hook_kind kind, std::uint64_t who) noexcept {
+    for (const hooks::watcher& one : hooks_->watchers)
+        if ((one.kinds & to_bits(kind)) != 0) one.log->note(who);
 }
 
 void hook_list::run(hook_kind kind, std::uint64_t who, void* value) {

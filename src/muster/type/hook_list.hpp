@@ -1,10 +1,12 @@
-// hook_list: functions of the user's that a world calls when something happens.
+// hook_list: who is told when something happens: functions of the user's that a world calls, and logs
+// of observers, in which it notes that it has happened, when no function can prevent it any more.
 //
 // A hook can be cut and restored. It may do that to any hook, itself among them, and add others, while
 // the list runs: functions stay where they are, and who came in late is not called.
 #pragma once
 
 #include <muster/type/boxed_value.hpp>
+#include <muster/type/change_log.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,9 +37,11 @@ public:
     hook_list& operator=(const hook_list&) = delete;
     ~hook_list();
 
-    /// The kinds of which a hook is connected, as bits.
+    /// The kinds of which a hook or an observer is connected, as bits.
     [[nodiscard]] unsigned kinds() const noexcept { return kinds_; }
     [[nodiscard]] bool has(unsigned some) const noexcept { return (kinds_ & some) != 0; }
+    /// Of these, a hook is connected: it may throw, and change the world.
+    [[nodiscard]] bool calls(unsigned some) const noexcept { return (called_ & some) != 0; }
 
     /// Behind all others; gives its number, which is not given again. `std::bad_alloc` changes nothing.
     std::uint64_t add(hook_kind kind, hook_function&& made);
@@ -52,17 +56,34 @@ public:
     /// ones behind it are not called.
     void run(hook_kind kind, std::uint64_t who, void* value);
 
+    /// Kinds of changes, as bits, are noted in this log from now on, or none. `std::bad_alloc` changes
+    /// nothing.
+    void watch(change_log& log, unsigned kinds);
+    void unwatch(const change_log& log) noexcept;
+    /// A log was cut or restored.
+    void note_kinds() noexcept;
+    /// Room for that many notes of this kind. May throw.
+    void prepare(hook_kind kind, std::size_t count) {
+        if (has_logs_) prepare_logs(kind, count);
+    }
+    void note(hook_kind kind, std::uint64_t who) noexcept {
+        if (has_logs_) note_in_logs(kind, who);
+    }
+
 private:
     struct hook;
     struct hooks;
     [[nodiscard]] hook* find(std::uint64_t number) noexcept;
-    void note_kinds() noexcept;
+    void prepare_logs(hook_kind kind, std::size_t count);
+    void note_in_logs(hook_kind kind, std::uint64_t who) noexcept;
 
     unsigned kinds_ = 0;
+    unsigned called_ = 0;  // those of hooks alone
     unsigned running_ = 0;
     hooks* hooks_ = nullptr;  // owned; apart, so that who includes this need not compile it
     std::uint64_t last_ = 0;
     bool has_gone_ = false;  // one of them was removed while the list ran
+    bool has_logs_ = false;
 };
 
 }  // namespace muster::detail

@@ -22,6 +22,15 @@ namespace muster {
 template <class T>
 struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
+namespace detail {
+template <class T>
+constexpr bool guess_copyable() noexcept;
+}
+/// True if a `T` can be copied. A container of what cannot be copied says that it could be: it is looked
+/// into. Specialise it for own types that have such a member.
+template <class T>
+struct is_copyable : std::bool_constant<detail::guess_copyable<T>()> {};
+
 /// What the world should know of the C++ type `T` before its first use. Specialise it for own types:
 ///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
 /// Each member is optional: `unique`, `hidden` and `internal` mean what `define` says, `name` (a
@@ -61,6 +70,17 @@ struct type_info {
     /// Default values as from `construct`, if it can.
     MUSTER_API void construct_values(void* at, std::size_t count) const;
 };
+
+template <class T>
+constexpr bool guess_copyable() noexcept {
+    if constexpr (!std::is_copy_constructible_v<T>)
+        return false;
+    else if constexpr (requires { typename T::value_type; })
+        return std::is_same_v<typename T::value_type, T> ||
+               is_copyable<typename T::value_type>::value;
+    else
+        return true;
+}
 
 /// A type that holds nothing: having it is all there is to say.
 template <class T>
@@ -124,7 +144,7 @@ constexpr type_info describe() noexcept {
         made.relocate = &relocate_values<T>;
     if constexpr (is_plain && !std::is_trivially_destructible_v<T>)
         made.destroy = &destroy_values<T>;
-    if constexpr (is_plain && std::is_copy_constructible_v<T>) {
+    if constexpr (is_plain && is_copyable<T>::value) {
         made.copies_bytes = std::is_trivially_copyable_v<T>;
         if constexpr (!std::is_trivially_copyable_v<T>) made.copy = &copy_values<T>;
     }

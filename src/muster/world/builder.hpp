@@ -23,7 +23,7 @@ public:
         requires(!detail::fragment_argument<T>)
     basic_builder& set(T&& value) {
         using type = std::remove_cvref_t<T>;
-        static_assert(std::is_copy_constructible_v<type>,
+        static_assert(is_copyable<type>::value,
                       "muster: a builder copies its values: this type cannot be copied.");
         static_assert(detail::is_component<type>);
         put({true,
@@ -37,7 +37,7 @@ public:
     basic_builder& set(const F& fragment, T&& value) {
         auto given = with(fragment, std::forward<T>(value));
         using type = typename decltype(given)::value_type;
-        static_assert(std::is_copy_constructible_v<type>,
+        static_assert(is_copyable<type>::value,
                       "muster: a builder copies its values: this type cannot be copied.");
         put({false, given.fragment, detail::ensure_type_index<type>(),
              detail::boxed_value::holding(std::move(given.value))});

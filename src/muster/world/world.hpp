@@ -24,9 +24,11 @@
 #pragma once
 
 #include <muster/event/connection.hpp>
+#include <muster/event/observer.hpp>
 #include <muster/id/living_iterator.hpp>
 #include <muster/query/query.hpp>
 #include <muster/store/store.hpp>
+#include <muster/system/system.hpp>
 #include <muster/type/component_type.hpp>
 #include <muster/type/fragment.hpp>
 #include <muster/world/builder.hpp>
@@ -211,8 +213,9 @@ public:
     /// chunk by chunk as `clear<T>()` does; the next use of the type makes a new fragment.
     bool destroy(at_type e) { return store_.destroy(e); }
 
-    /// How many of them were alive when their turn came: one that died with another is not counted. If
-    /// one is of another world, none is destroyed.
+    /// How many of them were alive when their turn came: one that died with another is not counted, but
+    /// in a scope and where somebody is told, where all are counted that are alive. If one is of another
+    /// world, none is destroyed.
     template <class... Ids>
         requires(sizeof...(Ids) > 0)
     std::size_t destroy(at_type first, const Ids&... others) {
@@ -290,6 +293,19 @@ public:
         return store_.template patch<T>(e, store_.template find_fragment<T>(),
                                         std::forward<Change>(change));
     }
+
+    /// Puts these values behind the others of a component that is a container, with `push_back`, and
+    /// tells the hooks, as `patch` does; `e` gets one if it has none.
+    template <class T, class... Values>
+    T& append(at_type e, Values&&... values) {
+        const auto put_behind = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
+        if (store_.will_have(e, store_.template find_fragment<T>(), "append"))
+            return patch<T>(e, put_behind);
+        T made = store_.template start_value<T>();
+        put_behind(made);
+        return emplace_as<T>("append", e, std::move(made));
+    }
+
     /// Calls the hooks as if `e`'s T had been assigned, after a change through a reference.
     template <class T>
     void touch(at_type e) {
@@ -764,6 +780,64 @@ public:
         return connect_entities(detail::hook_kind::remove, std::forward<Hook>(hook));
     }
 
+    /// Gathers the entities that get one of these, or whose value is set, patched or touched; without
+    /// types nothing yet: `w.observer().removed<position>()`. See `basic_observer`.
+    template <class... Ts>
+    [[nodiscard]] basic_observer<Layout, Ts...> observer() {
+        return {store_, query<Ts...>()};
+    }
+
+    // ---- systems -------------------------------------------------------------------------------
+
+    /// A new system, of which the calls of `basic_system` say what it does and when. Names are unique:
+    /// `errc::system_taken`; without one it gets a number.
+    basic_system<Layout> system(std::string_view name = {}) {
+        return {systems_, systems_.all.add(name)};
+    }
+    /// The system of this name, or the null system.
+    [[nodiscard]] basic_system<Layout> find_system(std::string_view name) noexcept {
+        const std::uint64_t found = systems_.all.find(name);
+        return found == 0 ? basic_system<Layout>() : basic_system<Layout>(systems_, found);
+    }
+
+    /// Runs these systems, one after the other, each given by itself, by its name, or by the id that
+    /// stands for a group: its prologue, its function in a scope, the members of the group, its epilogue.
+    /// `errc::unknown_system` and `errc::system_circle` are found before anything runs; a payload that is
+    /// not what a function takes, `errc::bad_payload`, when its turn comes. An exception ends it: what the
+    /// function has recorded is dropped, what ran before stays. It names the system: an `error` keeps its
+    /// code, another `std::exception` is nested in `errc::system_failed`; all others, and
+    /// `std::bad_alloc`, are thrown on as they are.
+    template <class... Targets>
+    void process(const Targets&... targets) {
+        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
+        systems_.run(all);
+    }
+    /// The same for one, and gives its functions these values, or as many of them as they take. A number
+    /// may be taken as another type of number: an integer if it stays the same, a real number rounded.
+    template <class Target, class... Values>
+    void process_with(const Target& target, const Values&... values) {
+        detail::system_data* const all[] = {systems_.find(target)};
+        systems_.run(all, values...);
+    }
+    /// All systems that are in no group, in their order: a frame.
+    template <class... Values>
+    void process_all(const Values&... values) {
+        detail::system_data* const all[] = {&systems_.all.top()};
+        systems_.run(all, values...);
+    }
+    /// The names of the systems as `process_all`, or `process` of this one, would run them, disabled ones
+    /// too.
+    [[nodiscard]] std::vector<std::string_view> system_order() {
+        return systems_.all.order_of(systems_.all.top());
+    }
+    template <class Target>
+    [[nodiscard]] std::vector<std::string_view> system_order(const Target& target) {
+        detail::system_data* const found = systems_.find(target);
+        return found == nullptr ? std::vector<std::string_view>() : systems_.all.order_of(*found);
+    }
+    /// Whether the times that systems take are noted; costs nothing while it is off, as it is at first.
+    void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }
+
     // ---- names ---------------------------------------------------------------------------------
 
     /// For people: errors show it. Need not be unique; an empty one takes the name away. O(log n).
@@ -818,7 +892,7 @@ private:
     template <class... Ts>
     struct many {
         static_assert(
-            (... && std::is_copy_constructible_v<Ts>),
+            (... && is_copyable<Ts>::value),
             "muster: each entity gets a copy: this component cannot be copied. Spawn them "
             "one by one, handing values over with std::move.");
         detail::fragment_data* fragments[sizeof...(Ts) + 1];
@@ -827,8 +901,8 @@ private:
         detail::chunk_data& chunk;
 
         many(store_type& store, std::size_t between, const Ts*... given)
-            : fragments{&fragment_of(store, given)..., nullptr},
-              values{value_of(given)..., nullptr},
+            : fragments{&store.fragment_of(*given)..., nullptr},
+              values{store_type::address_of(*given)..., nullptr},
               step(between),
               chunk(chunk_of(store)) {}
         // NOLINTNEXTLINE(google-explicit-constructor)
@@ -837,21 +911,6 @@ private:
         }
 
     private:
-        template <class T>
-        static detail::fragment_data& fragment_of(store_type& store, const T* given) {
-            if constexpr (detail::is_with<T>)
-                return store.template ensure_fragment<typename T::value_type>(given->fragment,
-                                                                              nullptr);
-            else
-                return store.template ensure_fragment<T>();
-        }
-        template <class T>
-        static const void* value_of(const T* given) noexcept {
-            if constexpr (detail::is_with<T>)
-                return __builtin_addressof(given->value);
-            else
-                return given;
-        }
         detail::chunk_data& chunk_of(store_type& store) {
             if constexpr ((... || detail::is_with<Ts>))
                 return store.ensure_set({fragments, sizeof...(Ts)});
@@ -924,6 +983,7 @@ private:
 
     store_type store_;
     detail::query_cache queries_{store_.fragments(), store_.graph()};
+    detail::systems<Layout> systems_{store_, queries_};
 };
 
 template <class Layout>

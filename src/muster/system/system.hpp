@@ -1,0 +1,487 @@
+// system: a function that a world calls for entities, by name, in an order.
+//
+//     auto move = w.system("move").each([](position& p, const velocity& v, float dt) {
+//         p.x += v.x * dt;
+//     });
+//     w.process_with(move, 0.016f);
+#pragma once
+
+#include <muster/base/text.hpp>
+#include <muster/query/query.hpp>
+#include <muster/system/schedule.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+template <class Layout>
+class basic_system;
+
+namespace detail {
+
+template <class Layout>
+struct systems;
+
+// ---- what a function of the user's takes -------------------------------------------------------
+
+template <class... Ts>
+struct type_list {
+    static constexpr std::size_t size = sizeof...(Ts);
+};
+
+template <class T>
+inline constexpr bool is_component_argument = std::is_lvalue_reference_v<T> || std::is_pointer_v<T>;
+
+/// Arguments by reference or pointer are components, the others, behind them, are the payload.
+template <class Components, class Payload, class... Rest>
+struct split_arguments;
+template <class... Cs, class... Ps>
+struct split_arguments<type_list<Cs...>, type_list<Ps...>> {
+    using components = type_list<Cs...>;
+    using payload = type_list<Ps...>;
+};
+template <class... Cs, class... Ps, class Arg, class... Rest>
+struct split_arguments<type_list<Cs...>, type_list<Ps...>, Arg, Rest...>
+    : std::conditional_t<is_component_argument<Arg>,
+                         split_arguments<type_list<Cs..., Arg>, type_list<Ps...>, Rest...>,
+                         split_arguments<type_list<Cs...>, type_list<Ps..., Arg>, Rest...>> {
+    static_assert(!is_component_argument<Arg> || sizeof...(Ps) == 0,
+                  "muster: a system takes the entity, if it wants it, then components by reference "
+                  "or pointer, then its payload by value.");
+};
+
+/// Of all arguments; `First` comes before the components, if it is there.
+template <class First, class... Args>
+struct argument_kinds : split_arguments<type_list<>, type_list<>, Args...> {
+    static constexpr bool has_first = false;
+};
+template <class First, class Arg, class... Args>
+    requires std::is_same_v<First, std::remove_cvref_t<Arg>>
+struct argument_kinds<First, Arg, Args...> : split_arguments<type_list<>, type_list<>, Args...> {
+    static constexpr bool has_first = true;
+};
+
+template <class First, class Call>
+struct call_kinds : call_kinds<First, decltype(&Call::operator())> {};
+template <class First, class Result, class... Args>
+struct call_kinds<First, Result (*)(Args...)> : argument_kinds<First, Args...> {};
+template <class First, class Result, class... Args>
+struct call_kinds<First, Result (*)(Args...) noexcept> : argument_kinds<First, Args...> {};
+template <class First, class Owner, class Result, class... Args>
+struct call_kinds<First, Result (Owner::*)(Args...)> : argument_kinds<First, Args...> {};
+template <class First, class Owner, class Result, class... Args>
+struct call_kinds<First, Result (Owner::*)(Args...) const> : argument_kinds<First, Args...> {};
+template <class First, class Owner, class Result, class... Args>
+struct call_kinds<First, Result (Owner::*)(Args...) noexcept> : argument_kinds<First, Args...> {};
+template <class First, class Owner, class Result, class... Args>
+struct call_kinds<First, Result (Owner::*)(Args...) const noexcept>
+    : argument_kinds<First, Args...> {};
+
+/// The same, or what a query has, for a function whose arguments are `auto`.
+template <class Layout, class Function, class... Ts>
+struct row_kinds {
+    using id_type = basic_id<Layout>;
+    static constexpr bool has_first =
+        std::is_invocable_v<Function&, id_type, typename query_argument<Ts>::value...>;
+    using components = type_list<typename query_argument<Ts>::value...>;
+    using payload = type_list<>;
+};
+template <class Layout, class Function, class... Ts>
+    requires std::is_pointer_v<Function> || requires { &Function::operator(); }
+struct row_kinds<Layout, Function, Ts...> : call_kinds<basic_id<Layout>, Function> {
+    static_assert(
+        row_kinds::components::size == sizeof...(Ts),
+        "muster: the function of a system takes the components of its query in its order, "
+        "with or without the entity before them, then its payload by value.");
+};
+
+/// A callback for a query that gives the payload, too.
+template <class Function, class Payload, class... Args>
+struct call_with_payload {
+    Function function;
+    Payload payload;
+
+    [[gnu::always_inline]] void operator()(Args... args) {
+        std::apply(
+            [&](const auto&... values) { function(static_cast<Args&&>(args)..., values...); },
+            payload);
+    }
+};
+
+/// What a system does: calls a function with its payload, or with each row or chunk of a query.
+template <class Layout, class Function, class Kinds, class Query>
+struct system_body {
+    Function function;
+    Query query;
+
+    static void each(void* what, payload given) {
+        auto& self = *static_cast<system_body*>(what);  // SAFETY: what was boxed
+        if constexpr (Kinds::has_first)
+            self.loop(given, type_list<basic_id<Layout>>{}, typename Kinds::components{});
+        else
+            self.loop(given, type_list<>{}, typename Kinds::components{});
+    }
+    static void each_chunk(void* what, payload given) {
+        auto& self = *static_cast<system_body*>(what);
+        const auto values = take(given, typename Kinds::payload{});
+        self.query.each_chunk(call_with_payload<Function&, decltype(values), basic_rows<Layout>>{
+            self.function, values});
+    }
+    static void once(void* what, payload given) {
+        auto& self = *static_cast<system_body*>(what);
+        std::apply(self.function, take(given, typename Kinds::payload{}));
+    }
+    /// In a scope of the store that `query` is here.
+    static void once_in_scope(void* what, payload given) {
+        typename store<Layout>::scope changes(*static_cast<system_body*>(what)->query);
+        once(what, given);
+        changes.commit();
+    }
+
+private:
+    template <class... First, class... Cs>
+    void loop(payload given, type_list<First...>, type_list<Cs...>) {
+        const auto values = take(given, typename Kinds::payload{});
+        // A copy on the stack, if nobody can tell: the loop keeps what it captures in registers.
+        constexpr bool is_copied =
+            std::is_trivially_copyable_v<Function> && std::is_copy_constructible_v<Function> &&
+            sizeof(Function) <= 64 &&
+            can_call_const(typename Kinds::payload{}, type_list<First..., Cs...>{});
+        call_with_payload<std::conditional_t<is_copied, const Function, Function&>,
+                          decltype(values), First..., Cs...>
+            look{function, values};
+        query.each(look);
+    }
+    template <class... Ps, class... Args>
+    static constexpr bool can_call_const(type_list<Ps...>, type_list<Args...>) {
+        return std::is_invocable_v<const Function&, Args..., const std::remove_cvref_t<Ps>&...>;
+    }
+    template <class... Ps>
+    static std::tuple<std::remove_cvref_t<Ps>...> take(payload given, type_list<Ps...>) {
+        return take(given, type_list<Ps...>{}, std::index_sequence_for<Ps...>{});
+    }
+    template <class... Ps, std::size_t... I>
+    static std::tuple<std::remove_cvref_t<Ps>...> take([[maybe_unused]] payload given,
+                                                       type_list<Ps...>,
+                                                       std::index_sequence<I...>) {
+        return {take_payload<std::remove_cvref_t<Ps>>(given, I)...};
+    }
+};
+
+}  // namespace detail
+
+/// A system of a world: a function, a group of other systems, or both. A value; a copy means the same
+/// system, which stays with its world until it is removed; using one that was removed is
+/// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`. All calls must run
+/// alone, as changes of the world; they may come from a system that runs, also about itself: which
+/// systems run, and in which order, was settled when `process` was called.
+template <class Layout>
+class basic_system {
+    using systems_type = detail::systems<Layout>;
+
+public:
+    using id_type = basic_id<Layout>;
+
+    basic_system() = default;
+    /// False for the null system, and for one that was removed.
+    explicit operator bool() const noexcept {
+        return owner_ != nullptr && owner_->all.find(number_) != nullptr;
+    }
+    friend bool operator==(const basic_system&, const basic_system&) = default;
+
+    /// Unique in its world; of one that was given none, a number.
+    [[nodiscard]] std::string_view name() const { return data().name; }
+
+    // ---- what it does --------------------------------------------------------------------------
+
+    /// Calls `function(components..., payload...)`, or with the entity before them, for each entity that
+    /// has these components: references and pointers, which may be null, are components, values are the
+    /// payload. Changes are recorded and applied when all entities have had their turn.
+    template <class Function>
+    basic_system each(Function&& function) const {
+        using kinds = detail::call_kinds<id_type, std::decay_t<Function>>;
+        return each_of(typename kinds::components{}, std::forward<Function>(function));
+    }
+    /// Calls `function(chunk_view, payload...)` for each chunk that has entities; what is asked of them
+    /// is said by `with`, `without` and `any`, or by a query. A function without a `chunk_view` is called
+    /// once. In a scope, as `each`.
+    template <class Function>
+    basic_system execute(Function&& function) const {
+        basic_query<Layout> query(owner().entities, owner().queries);
+        query.add(data().asked);
+        return execute_of(query, std::forward<Function>(function));
+    }
+
+    template <class... Ts>
+    class with_query;
+    /// The same with a query that exists: `w.system("x").query(q).each(...)`. `errc::foreign_entity` if it
+    /// is another world's.
+    template <class... Ts>
+    [[nodiscard]] with_query<Ts...> query(const basic_query<Layout, Ts...>& shared) const {
+        if (shared.store_ != &owner().entities)
+            detail::raise(errc::foreign_entity, detail::text("the query for the system \"", name(),
+                                                             "\" is another world's"));
+        with_query<Ts...> made(*this, shared);
+        made.query_.add(data().asked);
+        return made;
+    }
+
+    /// Only entities that have all of these. Said before `each` or `execute`, as the next two:
+    /// `errc::too_late`.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    basic_system with() const {
+        return refine([](const auto& query) { return query.template with<Us...>(); });
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    basic_system with(const Fs&... fragments) const {
+        return refine([&](const auto& query) { return query.with(fragments...); });
+    }
+    /// Only entities that have none of these.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    basic_system without() const {
+        return refine([](const auto& query) { return query.template without<Us...>(); });
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    basic_system without(const Fs&... fragments) const {
+        return refine([&](const auto& query) { return query.without(fragments...); });
+    }
+    /// Only entities that have at least one of these.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    basic_system any() const {
+        return refine([](const auto& query) { return query.template any<Us...>(); });
+    }
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    basic_system any(const Fs&... fragments) const {
+        return refine([&](const auto& query) { return query.any(fragments...); });
+    }
+
+    /// Called before all else, with the payload or its first values. Not in a scope: changes are
+    /// immediate.
+    template <class Function>
+    basic_system prologue(Function&& function) const {
+        return set(data().prologue, once(std::forward<Function>(function)));
+    }
+    /// Called after all else. Not if something has thrown.
+    template <class Function>
+    basic_system epilogue(Function&& function) const {
+        return set(data().epilogue, once(std::forward<Function>(function)));
+    }
+
+    // ---- when ----------------------------------------------------------------------------------
+
+    /// It runs with this group: another system, whose members run after its function and before its
+    /// epilogue; or one named by an id of the user's. `errc::system_circle` if that is in this one.
+    basic_system group(const basic_system& other) const {
+        owner().all.set_group(data(), &owner().get(other));
+        return *this;
+    }
+    basic_system group(std::string_view name) const {
+        owner().all.set_group(data(), &owner().all.get(name));
+        return *this;
+    }
+    basic_system group(id_type other) const {
+        owner().all.set_group(data(), &owner().ensure(other));
+        return *this;
+    }
+
+    /// It is in no group then.
+    basic_system ungroup() const {
+        owner().all.set_group(data(), nullptr);
+        return *this;
+    }
+
+    /// It runs before, or after, these, which need not exist yet. It matters where both run in one call;
+    /// of systems in different groups, the groups are put in order.
+    template <class... Names>
+        requires(sizeof...(Names) > 0)
+    basic_system before(const Names&... others) const {
+        (owner().all.add_constraint(data(), name_of(others), true), ...);
+        return *this;
+    }
+    template <class... Names>
+        requires(sizeof...(Names) > 0)
+    basic_system after(const Names&... others) const {
+        (owner().all.add_constraint(data(), name_of(others), false), ...);
+        return *this;
+    }
+
+    /// One that is disabled does nothing, nor do its members.
+    basic_system enable(bool wanted = true) const {
+        data().is_enabled = wanted;
+        return *this;
+    }
+    basic_system disable() const { return enable(false); }
+    [[nodiscard]] bool is_enabled() const { return data().is_enabled; }
+
+    /// It is a system no more; its members have no group then. Its functions end when no system runs.
+    void remove() const { owner().all.remove(data()); }
+
+    // ---- how long ------------------------------------------------------------------------------
+
+    /// Of the runs that ended without an exception while `world::time_systems` was on; of a group with
+    /// its members.
+    [[nodiscard]] system_timings timings() const {
+        const detail::system_data& one = data();
+        return {one.last, one.count == 0 ? 0 : one.total / one.count, one.max, one.count};
+    }
+    void reset_timings() const {
+        detail::system_data& one = data();
+        one.last = one.total = one.max = one.count = 0;
+    }
+
+private:
+    template <class>
+    friend class basic_world;
+    friend systems_type;
+    basic_system(systems_type& owner, std::uint64_t number) : owner_(&owner), number_(number) {}
+
+    [[nodiscard]] systems_type& owner() const {
+        if (owner_ == nullptr) detail::raise(errc::unknown_system, "this is the null system");
+        return *owner_;
+    }
+    [[nodiscard]] detail::system_data& data() const { return owner().all.get(number_); }
+    [[nodiscard]] std::string_view name_of(const basic_system& other) const {
+        return owner().get(other).name;
+    }
+    [[nodiscard]] std::string_view name_of(std::string_view name) const { return name; }
+
+    template <class Change>
+    basic_system refine(Change change) const {
+        if (data().body.call != nullptr)
+            detail::raise(errc::too_late, detail::text("system \"", name(),
+                                                       "\" has its function already: say with, "
+                                                       "without and any before each or execute"));
+        basic_query<Layout> query(owner().entities, owner().queries);
+        query.add(data().asked);
+        data().asked = change(query).terms_;
+        return *this;
+    }
+    basic_system set(detail::system_function& which, detail::system_function&& made) const {
+        owner().all.set(which, std::move(made));
+        return *this;
+    }
+
+    template <class Kinds, class Query, class Function>
+    [[nodiscard]] static auto body_of(const Query& query, Function&& function) {
+        return detail::system_body<Layout, std::decay_t<Function>, Kinds, Query>{
+            std::forward<Function>(function), query};
+    }
+    template <class Body>
+    [[nodiscard]] static detail::system_function box(Body&& body,
+                                                     void (*call)(void*, detail::payload)) {
+        return {detail::boxed_value::holding(std::forward<Body>(body)), call};
+    }
+    template <class... Args, class Function>
+    basic_system each_of(detail::type_list<Args...>, Function&& function) const {
+        basic_query<Layout, std::remove_reference_t<Args>...> query(owner().entities,
+                                                                    owner().queries);
+        query.add(data().asked);
+        return each_of(query, std::forward<Function>(function));
+    }
+    template <class... Ts, class Function>
+    basic_system each_of(const basic_query<Layout, Ts...>& query, Function&& function) const {
+        using kinds = detail::row_kinds<Layout, std::decay_t<Function>, Ts...>;
+        auto body = body_of<kinds>(query, std::forward<Function>(function));
+        return set(data().body, box(std::move(body), &decltype(body)::each));
+    }
+    template <class Query, class Function>
+    basic_system execute_of(const Query& query, Function&& function) const {
+        using kinds = detail::call_kinds<basic_rows<Layout>, std::decay_t<Function>>;
+        static_assert(kinds::components::size == 0,
+                      "muster: execute takes a chunk_view, if it wants one, then its payload by "
+                      "value.");
+        if constexpr (kinds::has_first) {
+            auto body = body_of<kinds>(query, std::forward<Function>(function));
+            return set(data().body, box(std::move(body), &decltype(body)::each_chunk));
+        } else {
+            auto body = body_of<kinds>(&owner().entities, std::forward<Function>(function));
+            return set(data().body, box(std::move(body), &decltype(body)::once_in_scope));
+        }
+    }
+    template <class Function>
+    [[nodiscard]] static detail::system_function once(Function&& function) {
+        using kinds = detail::call_kinds<void, std::decay_t<Function>>;
+        static_assert(kinds::components::size == 0,
+                      "muster: a prologue or epilogue takes its payload by value.");
+        auto body = body_of<kinds>(0, std::forward<Function>(function));
+        return box(std::move(body), &decltype(body)::once);
+    }
+
+    systems_type* owner_ = nullptr;
+    std::uint64_t number_ = 0;
+};
+using system_handle = basic_system<layouts::bound>;
+
+/// A system and the query that it is to use.
+template <class Layout>
+template <class... Ts>
+class basic_system<Layout>::with_query {
+public:
+    template <class Function>
+    basic_system each(Function&& function) const {
+        return system_.each_of(query_, std::forward<Function>(function));
+    }
+    template <class Function>
+    basic_system execute(Function&& function) const {
+        return system_.execute_of(query_, std::forward<Function>(function));
+    }
+
+private:
+    friend basic_system;
+    with_query(const basic_system& system, const basic_query<Layout, Ts...>& query)
+        : system_(system), query_(query) {}
+    basic_system system_;
+    basic_query<Layout, Ts...> query_;
+};
+
+namespace detail {
+
+/// The systems of a world, and what they work on.
+template <class Layout>
+struct systems {
+    store<Layout>& entities;
+    query_cache& queries;
+    schedule all{};
+
+    [[nodiscard]] system_data& get(const basic_system<Layout>& one) {
+        if (one.owner_ != nullptr && one.owner_ != this)
+            raise(errc::unknown_system, text("the system \"", one.name(), "\" is another world's"));
+        return one.data();
+    }
+    /// The group that an id stands for.
+    [[nodiscard]] system_data& ensure(basic_id<Layout> id) {
+        (void)entities.require(basic_at<Layout>(id), "group");
+        const std::string_view name = entities.name(id);
+        return all.ensure_group(id.value(), name.empty() ? std::string_view(to_string(id)) : name);
+    }
+
+    /// What a caller wants to run, given by itself, by name or by the id of a group; null: nothing.
+    [[nodiscard]] system_data* find(const basic_system<Layout>& one) { return &get(one); }
+    [[nodiscard]] system_data* find(std::string_view name) { return &all.get(name); }
+    [[nodiscard]] system_data* find(basic_id<Layout> id) {
+        (void)entities.require(basic_at<Layout>(id), "process");
+        return all.find_group(id.value());
+    }
+
+    template <class... Values>
+    void run(std::span<system_data* const> some, const Values&... values) {
+        entities.refuse_in_change("process");
+        const payload_value given[] = {payload_of(values)..., {}};
+        all.run(some, {given, sizeof...(Values)}, entities.acting());
+    }
+};
+
+}  // namespace detail
+}  // namespace muster

@@ -1,0 +1,369 @@
+// A throw at every point of a batch, of `copy_fragment` and of `clear<T>()`. Each chunk is all or
+// nothing, the others go on, the first exception comes out, and observers know exactly what has
+// happened. Linked with world_guarantee_test.cpp, where allocations are made to fail.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/trouble.hpp"
+#include "support/world_dump.hpp"
+
+// As those of world_guarantee_test.cpp: std::stable_partition asks for memory that it can do without.
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    return std::malloc(size == 0 ? 1 : size);
+}
+
+namespace muster {
+namespace {
+
+using test::broken;
+using test::counted;
+using test::fragile;
+using test::over_aligned;
+using test::tagged;
+using test::text_of;
+
+struct veto : std::exception {
+    int number;
+    explicit veto(int of) noexcept : number(of) {}
+};
+struct number {
+    int value = 0;
+};
+struct needy {  // needs a fragile, which has to be made
+    int value = 0;
+};
+std::string text_of(const number& one) {
+    return std::to_string(one.value);
+}
+std::string text_of(const needy& one) {
+    return std::to_string(one.value);
+}
+std::string long_text(int of) {
+    return "a text that needs memory of its own, number " + std::to_string(of);
+}
+
+struct judge {
+    int calls = 0;
+    int from = -1;  // -1: never
+    bool is_once = true;
+
+    void hear() {
+        const int at = calls++;
+        if (from >= 0 && (is_once ? at == from : at >= from)) throw veto(at);
+    }
+};
+
+enum class hooks { none, tell };
+enum class trouble { in_hook, in_all_hooks, in_copy, in_memory };
+using ids = std::vector<entity>;
+
+/// Six chunks of five, some of which become others when they are changed, and who watches them.
+struct scene {
+    static constexpr std::size_t rows = 5;
+    judge heard;  // outlives the hooks
+    world w{world_options{.provenance = true}};
+    fragment<fragile> source = w.fragment<fragile>("source");
+    fragment<fragile> target = w.fragment<fragile>("target");
+    entity tag = w.tag("tag");
+    std::vector<ids> groups;
+    fragile breaks{100};
+    std::string text = long_text(101);
+    std::vector<muster::observer> watchers;
+
+    explicit scene(hooks which) {
+        w.define<needy>().needs<fragile>();
+        w.define(source).duplicate([](const fragile& one) { return fragile(one.value + 1000); });
+        groups.push_back(w.spawn_many(rows, fragile(1)));
+        groups.push_back(w.spawn_many(rows, fragile(2), counted(2)));
+        groups.push_back(w.spawn_many(rows, fragile(3), counted(3), long_text(3)));
+        groups.push_back(w.spawn_many(rows, number{4}));
+        groups.push_back(w.spawn_many(rows, fragile(5), number{5}, tagged{}));
+        groups.push_back(w.spawn_many(rows, counted(6), with(source, fragile(6))));
+        for (const entity e : groups[5]) w.set(e, with(tag));
+        w.name(groups[2][1], "a name that is too long to be kept without memory");
+        for (std::size_t i = 0; i < rows; ++i)
+            w.get<fragile>(groups[1][i]).value = 20 + static_cast<int>(i);
+        if (which == hooks::tell) hear();
+        watchers.push_back(w.observer().added<fragile, counted>().added(target));
+        watchers.push_back(w.observer().changed<fragile, counted>().changed(target));
+        watchers.push_back(w.observer().removed<fragile, counted, number>().removed(source, tag));
+    }
+    void hear() {
+        const auto listen = [this] { heard.hear(); };
+        w.define<fragile>().on_insert(listen).on_assign(listen).on_set(listen).on_remove(listen);
+        w.define<counted>().on_insert(listen).on_set(listen).on_remove(listen);
+        w.define<number>().on_assign(listen).on_remove(listen);
+        w.define(target).on_set(listen);
+        w.define(tag).on_insert(listen).on_remove(listen);
+        w.on_destroy(listen);
+    }
+
+    std::string fate(entity e) {
+        if (!w.alive(e)) return " dead";
+        std::string seen;
+        const auto add = [&]<class T>(const char* name, const T* value) {
+            if (value != nullptr) seen += detail::text(" ", name, " ", text_of(*value));
+        };
+        add("fragile", w.try_get<fragile>(e));
+        add("counted", w.try_get<counted>(e));
+        if (const auto* const found = w.try_get<std::string>(e)) seen += " " + *found;
+        add("number", w.try_get<number>(e));
+        add("aligned", w.try_get<over_aligned>(e));
+        add("needy", w.try_get<needy>(e));
+        add("tagged", w.try_get<tagged>(e));
+        add("source", w.try_get(e, source));
+        add("target", w.try_get(e, target));
+        return seen + (w.has(e, tag) ? " tag" : "");
+    }
+    std::vector<std::vector<std::string>> fates() {
+        std::vector<std::vector<std::string>> all;
+        for (const ids& one : groups) {
+            all.emplace_back();
+            for (const entity e : one) all.back().push_back(fate(e));
+        }
+        return all;
+    }
+    std::vector<ids> gathered() {
+        std::vector<ids> all;
+        for (muster::observer& one : watchers) all.push_back(one.take());
+        return all;
+    }
+    void must_be_whole() {
+        const std::string seen = test::dump<layouts::bound, fragile, counted, std::string, number,
+                                            over_aligned, needy, tagged>(w);
+        EXPECT_EQ(seen.find("CONTRADICTION"), std::string::npos) << seen;
+        EXPECT_EQ(seen.find("NOT ALIVE"), std::string::npos) << seen;
+        for (const entity e : w.entities())
+            if (const auto [chunk, row] = w.locate(e); chunk) {
+                ASSERT_LT(row, chunk.size());
+                EXPECT_EQ(chunk.entities()[row], e);
+            }
+        EXPECT_EQ(w.depth(), 0u);
+        // All columns are as long as their chunk says: twice as many fit.
+        for (const ids& one : groups)
+            for (const entity e : one)
+                if (w.alive(e)) (void)w.clone_many(3, e);
+    }
+};
+
+constexpr int other = -1;
+constexpr int nothing = -2;
+template <class Call>
+int caught(trouble kind, judge& heard, int n, Call call) {
+    int thrown = nothing;
+    heard = {0, kind <= trouble::in_all_hooks ? n : -1, kind == trouble::in_hook};
+    if (kind == trouble::in_copy) test::copies.start(n);
+    if (kind == trouble::in_memory) test::allocations.start(n);
+    try {
+        call();
+    } catch (const veto& one) {
+        thrown = one.number;
+    } catch (const broken&) {
+        thrown = other;
+    } catch (const std::bad_alloc&) {
+        thrown = other;
+    }
+    test::copies.stop();
+    test::allocations.stop();
+    heard.from = -1;
+    return thrown;
+}
+
+class batch_guarantee : public testing::Test {
+protected:
+    /// `call(scene)` fails at each point where it can, at least so often, at once and in a scope.
+    template <class Call>
+    void must_hold(trouble kind, hooks which, int at_least, Call call) {
+        must_fail(kind, which, at_least, call, call);
+        must_fail(kind, which, at_least, call, [&](scene& s) {
+            s.w.defer();
+            try {
+                call(s);
+            } catch (...) {
+                s.w.cancel();
+                throw;
+            }
+            s.w.commit();
+        });
+    }
+    /// With hooks and without; `told` is how often hooks are called.
+    template <class Call>
+    void must_hold(int told, int copies, int allocations, Call call) {
+        must_hold(trouble::in_hook, hooks::tell, told, call);
+        must_hold(trouble::in_all_hooks, hooks::tell, told, call);
+        for (const hooks which : {hooks::none, hooks::tell}) {
+            must_hold(trouble::in_copy, which, copies, call);
+            must_hold(trouble::in_memory, which, allocations, call);
+        }
+    }
+
+private:
+    struct tallies {
+        int fragiles = fragile::count.living;
+        int counteds = counted::count.living;
+        friend bool operator==(const tallies&, const tallies&) = default;
+    };
+
+    template <class Call, class Attempt>
+    void must_fail(trouble kind, hooks which, int at_least, Call call, Attempt attempt) {
+        std::vector<std::vector<std::string>> before;
+        std::vector<std::vector<std::string>> after;
+        std::vector<ids> all;
+        {
+            scene unharmed(which);
+            before = unharmed.fates();
+            attempt(unharmed);
+            after = unharmed.fates();
+            all = unharmed.gathered();
+        }
+        ASSERT_NE(before, after);
+        if (HasFailure()) return;
+        int n = 0;
+        for (bool failed = true; failed && n < 2000; ++n) {
+            SCOPED_TRACE(testing::Message()
+                         << "kind " << static_cast<int>(kind)
+                         << (which == hooks::tell ? ", told" : "") << " at " << n);
+            const tallies outside;
+            {
+                scene s(which);
+                const tallies living;
+                const int thrown = caught(kind, s.heard, n, [&] { attempt(s); });
+                failed = thrown != nothing ||
+                         (kind == trouble::in_memory && test::allocations.has_struck()) ||
+                         (kind == trouble::in_copy && test::copies.has_struck());
+                if (kind <= trouble::in_all_hooks && thrown != nothing) {
+                    EXPECT_EQ(thrown, n) << "it is not the first exception";
+                }
+                const auto now = s.fates();
+                ids lost;
+                std::size_t kept = 0;
+                std::size_t done = 0;
+                for (std::size_t i = 0; i < now.size(); ++i) {
+                    if (before[i] == after[i]) {
+                        EXPECT_EQ(now[i], before[i]);
+                    } else if (now[i] == after[i]) {
+                        ++done;
+                    } else {
+                        EXPECT_EQ(now[i], before[i]) << "neither as before nor as after";
+                        lost.insert(lost.end(), s.groups[i].begin(), s.groups[i].end());
+                        ++kept;
+                    }
+                }
+                EXPECT_TRUE(kept == 0 || thrown != nothing);
+                // Memory can also fail for a chunk in which nothing is to be changed.
+                EXPECT_TRUE(kept != 0 || thrown == nothing || kind == trouble::in_memory);
+                EXPECT_TRUE(kind == trouble::in_all_hooks || kept <= 1 || done == 0) << kept;
+                EXPECT_TRUE(kept == 0 || done != 0 || tallies() == living);
+                std::vector<ids> expected = all;
+                for (ids& one : expected) {
+                    for (entity& e : one)  // the same in this world
+                        e = entity::pack(e.key(), e.version(), s.w.number());
+                    std::erase_if(
+                        one, [&](entity e) { return std::ranges::find(lost, e) != lost.end(); });
+                }
+                EXPECT_EQ(s.gathered(), expected);
+                call(s);
+                EXPECT_EQ(s.fates(), after);
+                s.must_be_whole();
+            }
+            EXPECT_EQ(tallies(), outside) << "leaked, or ended twice";
+            EXPECT_EQ(fragile::count.misused + counted::count.misused, 0);
+            if (HasFailure()) break;
+        }
+        EXPECT_GE(n - 1, at_least);
+    }
+};
+
+TEST_F(batch_guarantee, values_that_come_to_a_chunk_come_to_all_of_it) {
+    must_hold(20, 16, 8, [](scene& s) { s.w.query<counted>().set(s.breaks); });
+    must_hold(15, 0, 8, [](scene& s) { s.w.query<fragile>().set(counted(7), s.text); });
+    must_hold(10, 11, 8, [](scene& s) { s.w.query<number>().set(s.breaks, s.text); });
+    must_hold(10, 0, 6, [](scene& s) { s.w.query<number>().set(number{9}, over_aligned{9}); });
+    must_hold(10, 5, 6, [](scene& s) { s.w.query<number>().without<fragile>().set(needy{8}); });
+    must_hold(5, 0, 4,
+              [](scene& s) { s.w.query<fragile, counted>().without<std::string>().set(s.tag); });
+    must_hold(20, 21, 8, [](scene& s) { s.w.query<fragile>().set(s.target, s.breaks); });
+}
+
+TEST_F(batch_guarantee, default_values_come_to_all_of_a_chunk) {
+    must_hold(20, 10, 6, [](scene& s) { s.w.query().any<number, counted>().add<fragile>(); });
+    must_hold(10, 5, 6, [](scene& s) { s.w.query<number>().add<needy, counted>(); });
+    must_hold(5, 0, 4, [](scene& s) { s.w.query<fragile, std::string>().add(s.tag); });
+}
+
+TEST_F(batch_guarantee, what_a_chunk_loses_all_of_it_loses) {
+    must_hold(20, 0, 6, [](scene& s) { s.w.query<fragile>().remove<fragile>(); });
+    must_hold(15, 0, 6,
+              [](scene& s) { s.w.query<fragile>().remove<counted, std::string, number>(); });
+    must_hold(5, 0, 4, [](scene& s) { s.w.query<counted>().remove(s.source, s.tag); });
+    must_hold(30, 0, 4, [](scene& s) { s.w.query<>().any<fragile, number>().clear(); });
+    must_hold(15, 0, 4, [](scene& s) { s.w.clear<counted>(); });
+    must_hold(5, 0, 2, [](scene& s) { s.w.clear_fragment(s.tag); });
+}
+
+TEST_F(batch_guarantee, a_chunk_dies_as_a_whole) {
+    must_hold(35, 0, 4, [](scene& s) { s.w.query<fragile>().destroy(); });
+    must_hold(30, 0, 4, [](scene& s) { s.w.query<counted>().destroy(); });
+    must_hold(10, 0, 4, [](scene& s) { s.w.query<number>().without<fragile>().destroy(); });
+}
+
+TEST_F(batch_guarantee, a_fragment_is_copied_for_a_whole_chunk) {
+    must_hold(5, 5, 4, [](scene& s) { s.w.copy_fragment(s.source, s.target); });
+    must_hold(20, 20, 6, [](scene& s) { s.w.copy_fragment(s.w.component<fragile>(), s.target); });
+    must_hold(10, 5, 4, [](scene& s) { s.w.copy_fragment(s.source, s.w.component<fragile>()); });
+}
+
+TEST_F(batch_guarantee, an_observer_that_cannot_be_made_leaves_nothing_behind) {
+    for (int n = 0;; ++n) {
+        SCOPED_TRACE(n);
+        world w;
+        const entity tag = w.tag("tag");
+        std::vector<muster::basic_observer<layouts::bound, fragile, number>> made;
+        made.reserve(1);
+        const auto attempt = [&] {
+            made.push_back(
+                w.observer<fragile, number>().removed<counted>().with<tagged>().added(tag));
+        };
+        judge nobody;
+        const bool failed = caught(trouble::in_memory, nobody, n, attempt) != nothing;
+        EXPECT_EQ(made.empty(), failed);
+        const entity e = w.spawn(fragile(1), tagged{});
+        if (failed) attempt();
+        EXPECT_EQ(made[0].size(), failed ? 0u : 1u);
+        w.set(e, number{}, with(tag));
+        EXPECT_EQ(made[0].take(), ids{e});
+        if (!failed) break;
+        ASSERT_LT(n, 200);
+    }
+}
+
+TEST_F(batch_guarantee, an_observer_that_cannot_be_read_keeps_all) {
+    scene s(hooks::none);
+    auto o = s.w.observer<number>();
+    const ids all = s.w.spawn_many(100, number{});
+    for (int n = 0; n < 2; ++n) {
+        test::allocations.start(0);
+        if (n == 0)
+            EXPECT_THROW((void)o.take(), std::bad_alloc);
+        else
+            EXPECT_THROW(o.each([](entity) {}), std::bad_alloc);
+        test::allocations.stop();
+        EXPECT_EQ(o.size(), 100u);
+    }
+    test::allocations.start(1);
+    EXPECT_THROW((void)o.take(), std::bad_alloc);
+    test::allocations.stop();
+    EXPECT_EQ(s.w.depth(), 0u);
+    EXPECT_EQ(o.take(), all);
+}
+
+}  // namespace
+}  // namespace muster

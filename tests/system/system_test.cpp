@@ -1,0 +1,696 @@
+// What a system does: which entities it gets, in which scope, and what is said when it fails.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "support/errors.hpp"
+
+namespace muster {
+namespace {
+
+using test::code_of;
+using test::sentence_of;
+
+struct health {
+    int points = 0;
+};
+struct frozen {};
+struct friendly {};
+
+bool contains(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+// ---- handles -----------------------------------------------------------------------------------
+
+TEST(system, is_found_by_its_name) {
+    world w;
+    const auto a = w.system("a");
+    EXPECT_TRUE(a);
+    EXPECT_EQ(a.name(), "a");
+    EXPECT_EQ(w.find_system("a"), a);
+    EXPECT_FALSE(w.find_system("b"));
+    EXPECT_FALSE(w.find_system(""));
+    EXPECT_EQ(w.find_system("b"), system_handle());
+    EXPECT_NE(w.system("b"), a);
+}
+
+TEST(system, without_a_function_does_nothing) {
+    world w;
+    const auto a = w.system("a");
+    w.process(a);
+    EXPECT_EQ(w.depth(), 0u);
+    int calls = 0;
+    a.epilogue([&] { ++calls; });
+    w.process(a);
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(system, that_was_removed_is_unknown) {
+    world w;
+    const auto a = w.system("a").each([](health&) {});
+    const auto copy = a;
+    const auto other = w.system("other");
+    a.remove();
+    EXPECT_FALSE(copy);
+    const auto is_unknown = [](auto call) { return code_of(call) == errc::unknown_system; };
+    EXPECT_TRUE(is_unknown([&] { w.process(copy); }));
+    EXPECT_TRUE(is_unknown([&] { w.process_with(copy, 1); }));
+    EXPECT_TRUE(is_unknown([&] { (void)copy.name(); }));
+    EXPECT_TRUE(is_unknown([&] { copy.each([](health&) {}); }));
+    EXPECT_TRUE(is_unknown([&] { copy.execute([] {}); }));
+    EXPECT_TRUE(is_unknown([&] { copy.prologue([] {}); }));
+    EXPECT_TRUE(is_unknown([&] { copy.epilogue([] {}); }));
+    EXPECT_TRUE(is_unknown([&] { copy.with<frozen>(); }));
+    EXPECT_TRUE(is_unknown([&] { copy.before("other"); }));
+    EXPECT_TRUE(is_unknown([&] { copy.group(other); }));
+    EXPECT_TRUE(is_unknown([&] { other.group(copy); }));
+    EXPECT_TRUE(is_unknown([&] { other.after(copy); }));
+    EXPECT_TRUE(is_unknown([&] { copy.disable(); }));
+    EXPECT_TRUE(is_unknown([&] { (void)copy.is_enabled(); }));
+    EXPECT_TRUE(is_unknown([&] { (void)copy.timings(); }));
+    EXPECT_TRUE(is_unknown([&] { copy.reset_timings(); }));
+    EXPECT_TRUE(is_unknown([&] { copy.remove(); }));
+    EXPECT_TRUE(is_unknown([&] { (void)w.system_order(copy); }));
+    EXPECT_FALSE(w.system("a") == copy);  // the name is free again, the handle stays dead
+    EXPECT_FALSE(copy);
+}
+
+TEST(system, of_another_world_is_refused) {
+    world w, elsewhere;
+    int calls = 0;
+    const auto theirs = elsewhere.system("theirs").execute([&] { ++calls; });
+    const auto mine = w.system("mine");
+    EXPECT_EQ(code_of([&] { w.process(theirs); }), errc::unknown_system);
+    EXPECT_TRUE(contains(sentence_of([&] { w.process(theirs); }), "\"theirs\""));
+    EXPECT_EQ(code_of([&] { mine.group(theirs); }), errc::unknown_system);
+    EXPECT_EQ(code_of([&] { mine.before(theirs); }), errc::unknown_system);
+    EXPECT_EQ(code_of([&] { (void)w.system_order(theirs); }), errc::unknown_system);
+    EXPECT_EQ(code_of([&] { w.process(elsewhere.spawn()); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { mine.group(elsewhere.spawn()); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { w.process(id{}); }), errc::dead_entity);
+    EXPECT_EQ(calls, 0);
+    EXPECT_NE(mine, elsewhere.system("mine"));
+    w.process_all();
+}
+
+TEST(system, stays_when_the_world_is_reset) {
+    world w;
+    int calls = 0;
+    w.system("a").each([&](health&) { ++calls; });
+    w.spawn(health{});
+    w.reset();
+    w.spawn(health{});
+    w.process("a");
+    EXPECT_EQ(calls, 1);
+}
+
+// ---- which entities ----------------------------------------------------------------------------
+
+TEST(system, gets_the_entities_that_have_what_it_takes) {
+    world w;
+    const entity a = w.spawn(health{1});
+    const entity b = w.spawn(health{2}, std::string("b"));
+    w.spawn(std::string("c"));
+    std::vector<entity> seen;
+    std::string texts;
+    const auto s = w.system("s").each([&](entity e, health& h, const std::string* text) {
+        seen.push_back(e);
+        h.points *= 10;
+        texts += text == nullptr ? "-" : *text;
+    });
+    w.process(s);
+    EXPECT_EQ(seen, (std::vector{a, b}));
+    EXPECT_EQ(texts, "-b");
+    EXPECT_EQ(w.get<health>(a).points + w.get<health>(b).points, 30);
+    w.spawn(health{3}, 'c');  // a chunk that is new
+    w.process(s);
+    EXPECT_EQ(seen.size(), 5u);
+}
+
+TEST(system, can_ask_more_of_its_entities) {
+    world w;
+    const id tag = w.tag("tag");
+    const auto power = w.fragment<int>("power");
+    w.spawn(health{1});
+    w.spawn(health{2}, frozen{});
+    w.spawn(health{4}, friendly{});
+    w.set(w.spawn(health{8}), tag);
+    w.set(w.spawn(health{16}), power, 1);
+    w.spawn(health{32}, prefab);
+    int sum = 0;
+    const auto add = [&](const health& h) { sum += h.points; };
+    const auto ran = [&](const system_handle& s) {
+        w.process(s);
+        return std::exchange(sum, 0);
+    };
+    EXPECT_EQ(ran(w.system().each(add)), 31);
+    EXPECT_EQ(ran(w.system().with<frozen>().each(add)), 2);
+    EXPECT_EQ(ran(w.system().without<frozen, friendly>().each(add)), 25);
+    EXPECT_EQ(ran(w.system().without(tag).without<frozen>().each(add)), 21);
+    EXPECT_EQ(ran(w.system().any<frozen, friendly>().each(add)), 6);
+    EXPECT_EQ(ran(w.system().any(tag, power).each(add)), 24);
+    EXPECT_EQ(ran(w.system().with(prefab).each(add)), 32);
+    int rows = 0;
+    const auto count = [&](chunk_view v) { rows += static_cast<int>(v.size()); };
+    w.process(w.system().any(tag, power).execute(count));
+    EXPECT_EQ(rows, 2);
+}
+
+TEST(system, must_say_what_it_asks_before_its_function) {
+    world w;
+    const auto s = w.system("s").each([](health&) {});
+    EXPECT_EQ(code_of([&] { s.with<frozen>(); }), errc::too_late);
+    EXPECT_EQ(code_of([&] { s.without(prefab); }), errc::too_late);
+    EXPECT_EQ(code_of([&] { s.any<frozen, friendly>(); }), errc::too_late);
+    EXPECT_TRUE(contains(sentence_of([&] { s.with<frozen>(); }), "\"s\""));
+}
+
+TEST(system, can_share_a_query) {
+    world w;
+    const auto q = w.query<health, const std::string>().without<frozen>();
+    const entity a = w.spawn(health{1}, std::string("a"));
+    w.spawn(health{1}, std::string("f"), frozen{});
+    std::string log;
+    const auto one = w.system("one").query(q).each([&](entity e, health& h, const std::string& s) {
+        log += s + (e == a ? "!" : "?");
+        ++h.points;
+    });
+    const auto two = w.system("two").query(q).each(
+        [&](auto& h, auto& s) { log += s + std::to_string(h.points); });
+    const auto three = w.system("three").query(q).execute(
+        [&](chunk_view v, int n) { log += std::to_string(v.components<health>()[0].points * n); });
+    w.process(one, two);
+    w.process_with(three, 4);
+    EXPECT_EQ(log, "a!a28");
+}
+
+TEST(system, that_shares_a_query_can_ask_more_of_its_entities) {
+    world w;
+    w.spawn(health{1});
+    w.spawn(health{2}, frozen{});
+    const auto q = w.query<health>();
+    int sum = 0;
+    w.process(w.system().without<frozen>().query(q).each([&](health& h) { sum += h.points; }));
+    EXPECT_EQ(sum, 1);
+    w.process(w.system().with<frozen>().query(q).execute(
+        [&](chunk_view v) { sum += 10 * v.components<health>()[0].points; }));
+    EXPECT_EQ(sum, 21);
+}
+
+TEST(system, can_be_asked_for_entities_alone) {
+    world w;
+    const entity e = w.spawn(frozen{});
+    w.spawn(health{});
+    std::vector<entity> seen;
+    w.process(w.system().with<frozen>().each([&](entity who) { seen.push_back(who); }));
+    EXPECT_EQ(seen, (std::vector{e}));
+}
+
+TEST(system, gets_chunks_that_have_entities_one_by_one) {
+    world w;
+    const auto both = w.chunk<health, frozen>();
+    w.spawn_many(3, health{1});
+    w.spawn_many(2, health{2}, friendly{});
+    std::vector<std::size_t> sizes;
+    const auto s = w.system("s").with<health>().execute([&](chunk_view v) {
+        EXPECT_EQ(v.entities().size(), v.size());
+        sizes.push_back(v.size());
+        for (health& h : v.components<health>()) h.points += 5;
+    });
+    w.process(s);
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{3, 2}));
+    w.spawn(health{0}, frozen{});
+    EXPECT_EQ(both.size(), 1u);
+    w.process(s);
+    EXPECT_EQ(sizes.size(), 5u);
+    int sum = 0;
+    w.each([&](health& h) { sum += h.points; });
+    EXPECT_EQ(sum, 3 * 11 + 2 * 12 + 5);
+}
+
+TEST(system, that_takes_no_chunk_is_called_once_whatever_there_is) {
+    world w;
+    int calls = 0;
+    const auto s = w.system("s").with<health>().execute([&] { ++calls; });
+    w.process(s);
+    w.spawn_many(3, health{});
+    w.process(s);
+    EXPECT_EQ(calls, 2);
+}
+
+int free_calls = 0;
+void free_function(health& h) {
+    h.points += ++free_calls;
+}
+
+TEST(system, can_be_a_function_or_something_that_cannot_be_copied) {
+    world w;
+    const entity e = w.spawn(health{});
+    free_calls = 0;
+    w.process(w.system("free").each(free_function));
+    w.process(w.system("pointer").each(&free_function));
+    EXPECT_EQ(w.get<health>(e).points, 3);
+    w.process(w.system("owner").each(
+        [owned = std::make_unique<int>(4)](health& h) { h.points = *owned; }));
+    EXPECT_EQ(w.get<health>(e).points, 4);
+}
+
+TEST(system, keeps_what_its_function_remembers) {
+    world w;
+    w.spawn_many(2, health{});
+    int last = 0;
+    const auto in_execute = w.system("execute").execute([&last, n = 0]() mutable { last = ++n; });
+    w.process(in_execute, in_execute);
+    EXPECT_EQ(last, 2);
+    const auto big = w.system("big").each(
+        [n = 0, text = std::string("text")](health& h) mutable { h.points = ++n; });
+    w.process(big, big);
+    EXPECT_EQ(w.get<health>(w.query<health>().first()).points, 3);
+    const auto small = w.system("small").each([n = 0](health& h) mutable { h.points = ++n; });
+    w.process(small, small);
+    EXPECT_EQ(w.get<health>(w.query<health>().first()).points, 3);
+}
+
+// ---- scopes ------------------------------------------------------------------------------------
+
+TEST(system, changes_the_world_at_once_in_its_prologue_and_epilogue_and_later_in_between) {
+    world w;
+    std::string log;
+    const auto s = w.system("s")
+                       .prologue([&] {
+                           EXPECT_EQ(w.depth(), 0u);
+                           w.spawn(health{1});
+                           log += std::to_string(w.count<health>());
+                       })
+                       .each([&](entity e, health&) {
+                           EXPECT_GT(w.depth(), 0u);
+                           w.spawn(health{2});
+                           w.destroy(e);
+                           log += std::to_string(w.count<health>());
+                       })
+                       .epilogue([&] {
+                           EXPECT_EQ(w.depth(), 0u);
+                           log += std::to_string(w.count<health>());
+                           w.query<health>().destroy();
+                           log += std::to_string(w.count<health>());
+                       });
+    w.spawn(health{0});
+    w.process(s);
+    EXPECT_EQ(log, "22220");
+}
+
+TEST(system, records_what_it_changes_until_all_entities_had_their_turn) {
+    world w;
+    w.spawn_many(3, health{1});
+    int seen = 0;
+    w.process(w.system("each").each([&](entity e, health&) {
+        ++seen;
+        w.query<health>().remove<health>();
+        w.set(e, 'c');
+    }));
+    EXPECT_EQ(seen, 3);
+    EXPECT_EQ(w.count<health>(), 0u);
+    EXPECT_EQ(w.count<char>(), 3u);
+    const auto once = w.system("once").execute([&] {
+        EXPECT_EQ(w.depth(), 1u);
+        w.query<char>().destroy();
+        EXPECT_EQ(w.count<char>(), 3u);
+        EXPECT_EQ(code_of([&] { w.commit(); }), errc::unbalanced_scope);
+        EXPECT_EQ(code_of([&] { w.collect_garbage(); }), errc::in_scope);
+    });
+    w.process(once);
+    EXPECT_EQ(w.count<char>(), 0u);
+}
+
+TEST(system, of_a_group_sees_what_those_before_it_did) {
+    world w;
+    const auto g = w.system("g").execute([&] { w.spawn(health{1}); });
+    std::size_t found = 0;
+    w.system("a").group(g).execute([&] {
+        EXPECT_EQ(w.count<health>(), 1u);
+        w.spawn(health{2});
+    });
+    w.system("b").group(g).execute([&] { found = w.count<health>(); });
+    w.process(g);
+    EXPECT_EQ(found, 2u);
+}
+
+TEST(system, that_is_processed_in_a_scope_leaves_its_changes_to_it) {
+    world w;
+    const entity e = w.spawn(health{1});
+    const auto s = w.system("s")
+                       .prologue([&] {
+                           w.spawn(frozen{});
+                           EXPECT_EQ(w.count<frozen>(), 0u);
+                       })
+                       .each([&](entity who, health& h) {
+                           ++h.points;
+                           w.destroy(who);
+                       });
+    w.defer();
+    w.process(s);
+    EXPECT_EQ(w.depth(), 1u);
+    EXPECT_TRUE(w.alive(e));
+    EXPECT_EQ(w.get<health>(e).points, 2);  // through a reference: at once
+    w.process(s);
+    w.cancel();
+    EXPECT_TRUE(w.alive(e));
+    EXPECT_EQ(w.get<health>(e).points, 3);
+    EXPECT_EQ(w.count<frozen>(), 0u);
+    w.defer();
+    w.process(s);
+    w.commit();
+    EXPECT_FALSE(w.alive(e));
+    EXPECT_EQ(w.count<frozen>(), 1u);
+}
+
+TEST(system, can_be_processed_in_a_loop_and_in_a_hook) {
+    world w;
+    int calls = 0;
+    const auto s = w.system("s").each([&](entity e, health&) {
+        ++calls;
+        w.set(e, frozen{});
+    });
+    w.spawn_many(2, health{1});
+    w.query<health>().each([&](health&) {
+        w.process(s);
+        EXPECT_EQ(w.count<frozen>(), 0u);
+    });
+    EXPECT_EQ(calls, 4);
+    EXPECT_EQ(w.count<frozen>(), 2u);
+    w.on_insert<std::string>([&] { w.process("s"); });
+    w.spawn(std::string("x"), health{2});
+    EXPECT_EQ(calls, 7);
+    EXPECT_EQ(w.count<frozen>(), 3u);
+}
+
+TEST(system, cannot_be_processed_while_a_component_is_copied) {
+    struct processing {
+        world* w = nullptr;
+        processing() = default;
+        explicit processing(world& home) : w(&home) {}
+        processing(const processing& other) : w(other.w) {
+            if (w != nullptr) w->process("s");
+        }
+        processing(processing&&) noexcept = default;
+        processing& operator=(const processing&) = default;
+        processing& operator=(processing&&) noexcept = default;
+    };
+    world w;
+    int calls = 0;
+    w.system("s").execute([&] { ++calls; });
+    const entity e = w.spawn(processing(w));
+    EXPECT_EQ(code_of([&] { w.clone(e); }), errc::in_scope);
+    EXPECT_EQ(calls, 0);
+    EXPECT_EQ(w.size(), 1u);
+}
+
+// ---- failure -----------------------------------------------------------------------------------
+
+TEST(system, that_fails_with_an_error_of_ours_keeps_its_code_and_is_named) {
+    world w;
+    const entity dead = w.spawn();
+    w.destroy(dead);
+    const auto s = w.system("reader").execute([&] { (void)w.get<health>(dead); });
+    try {
+        w.process(s);
+        FAIL();
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::dead_entity);
+        EXPECT_TRUE(std::string_view(e.what()).starts_with("system \"reader\": entity "))
+            << e.what();
+    }
+}
+
+TEST(system, that_fails_with_an_exception_has_it_nested) {
+    world w;
+    w.system("bad").execute([] { throw std::out_of_range("far out"); });
+    try {
+        w.process("bad");
+        FAIL();
+    } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::system_failed);
+        EXPECT_TRUE(contains(e.what(), "\"bad\"")) << e.what();
+        EXPECT_TRUE(contains(e.what(), "far out")) << e.what();
+        EXPECT_THROW(std::rethrow_if_nested(e), std::out_of_range);
+    }
+}
+
+TEST(system, that_throws_something_else_or_has_no_memory_is_left_alone) {
+    world w;
+    w.system("number").execute([] { throw 42; });
+    w.system("memory").execute([] { throw std::bad_alloc(); });
+    int caught = 0;
+    try {
+        w.process("number");
+    } catch (int number) {
+        caught = number;
+    }
+    EXPECT_EQ(caught, 42);
+    EXPECT_THROW(w.process("memory"), std::bad_alloc);
+    try {
+        w.process("memory");
+    } catch (const std::exception& e) {
+        EXPECT_EQ(dynamic_cast<const error*>(&e), nullptr);
+    }
+    EXPECT_EQ(w.depth(), 0u);
+}
+
+TEST(system, in_a_system_is_named_with_it_and_in_a_group_alone) {
+    world w;
+    w.system("inner").execute([] { throw std::runtime_error("deep"); });
+    w.system("outer").execute([&] { w.process("inner"); });
+    std::string said = sentence_of([&] { w.process("outer"); });
+    EXPECT_TRUE(said.starts_with("system \"outer\": system \"inner\"")) << said;
+    EXPECT_EQ(code_of([&] { w.process("outer"); }), errc::system_failed);
+    const auto g = w.system("group");
+    w.find_system("inner").group(g);
+    said = sentence_of([&] { w.process(g); });
+    EXPECT_TRUE(said.starts_with("system \"inner\"")) << said;
+    EXPECT_FALSE(contains(said, "group"));
+}
+
+TEST(system, is_named_for_its_prologue_its_epilogue_and_the_hooks_it_caused) {
+    world w;
+    w.system("p").prologue([] { throw std::runtime_error("x"); });
+    w.system("e").epilogue([] { throw std::runtime_error("x"); });
+    w.system("h").execute([&] { w.spawn(health{}); });
+    w.on_insert<health>([] { throw std::runtime_error("x"); });
+    for (const char* name : {"p", "e", "h"}) {
+        EXPECT_EQ(code_of([&] { w.process(name); }), errc::system_failed);
+        EXPECT_TRUE(
+            contains(sentence_of([&] { w.process(name); }), "system \"" + std::string(name)));
+    }
+    EXPECT_EQ(w.size(), 0u);
+}
+
+TEST(system, that_throws_has_changed_nothing_and_what_ran_before_stays) {
+    world w;
+    const auto made = w.spawn_many(3, health{1});
+    std::string log;
+    const auto g = w.system("g").prologue([&] { log += "p"; }).epilogue([&] { log += "e"; });
+    w.system("good").group(g).execute([&] { w.spawn(frozen{}); });
+    w.system("bad")
+        .group(g)
+        .prologue([&] { w.spawn(friendly{}); })
+        .each([&](entity e, health&) {
+            w.destroy(e);
+            w.spawn(frozen{});
+            w.query<health>().set('c');
+            if (e == made[1]) throw std::runtime_error("stop");
+        })
+        .epilogue([&] { log += "never"; });
+    w.system("behind").group(g).execute([&] { log += "never"; });
+    EXPECT_EQ(code_of([&] { w.process(g); }), errc::system_failed);
+    EXPECT_EQ(w.depth(), 0u);
+    EXPECT_EQ(log, "p");
+    EXPECT_TRUE(w.alive_all(made[0], made[1], made[2]));
+    EXPECT_EQ(w.count<frozen>(), 1u);
+    EXPECT_EQ(w.count<friendly>(), 1u);
+    EXPECT_EQ(w.count<char>(), 0u);
+    EXPECT_EQ(w.size(), 5u);
+}
+
+TEST(system, that_throws_in_an_outer_scope_drops_its_own_changes_only) {
+    world w;
+    w.system("once").execute([&] {
+        w.spawn(frozen{});
+        throw std::runtime_error("stop");
+    });
+    w.system("chunks").with<health>().execute([&](chunk_view) {
+        w.spawn(frozen{});
+        throw std::runtime_error("stop");
+    });
+    w.spawn(health{});
+    w.defer();
+    w.spawn(friendly{});
+    EXPECT_EQ(code_of([&] { w.process("once"); }), errc::system_failed);
+    EXPECT_EQ(code_of([&] { w.process("chunks"); }), errc::system_failed);
+    EXPECT_EQ(w.depth(), 1u);
+    w.spawn(friendly{});
+    w.commit();
+    EXPECT_EQ(w.count<friendly>(), 2u);
+    EXPECT_EQ(w.count<frozen>(), 0u);
+}
+
+// ---- who did it --------------------------------------------------------------------------------
+
+class blame : public ::testing::Test {
+public:
+    world w{world_options{.provenance = true}};
+    /// What is said of a dead entity.
+    std::string said_of(entity e) {
+        EXPECT_FALSE(w.alive(e));
+        return sentence_of([&] { w.set(e, 'c'); });
+    }
+    bool is_by(entity e, std::string_view name) {
+        const std::string said = said_of(e);
+        return contains(said, "system_test.cpp:") &&
+               contains(said, " by system \"" + std::string(name) + "\"");
+    }
+    bool is_by_nobody(entity e) {
+        const std::string said = said_of(e);
+        return contains(said, "system_test.cpp:") && !contains(said, "by system");
+    }
+    system_handle reap(std::string_view name) {
+        return w.system(name).each([this](entity e, health& h) {
+            if (h.points <= 0) w.destroy(e);
+        });
+    }
+};
+
+TEST_F(blame, falls_on_the_system_that_destroyed_an_entity) {
+    const entity e = w.spawn(health{0}), f = w.spawn(health{0}), g = w.spawn(health{0});
+    w.destroy(f);
+    w.process(reap("reap"));
+    w.destroy(g);
+    EXPECT_TRUE(is_by(e, "reap"));
+    EXPECT_TRUE(is_by_nobody(f));
+    const entity after = w.spawn(health{0});
+    w.destroy(after);
+    EXPECT_TRUE(is_by_nobody(after));
+}
+
+TEST_F(blame, falls_on_prologues_and_epilogues_too) {
+    const entity e = w.spawn(), f = w.spawn();
+    w.process(w.system("s").prologue([&] { w.destroy(e); }).epilogue([&] { w.destroy(f); }));
+    EXPECT_TRUE(is_by(e, "s"));
+    EXPECT_TRUE(is_by(f, "s"));
+}
+
+TEST_F(blame, falls_on_the_one_that_recorded_it_when_an_outer_scope_carries_it_out) {
+    const entity e = w.spawn(health{0}), mine = w.spawn(health{1});
+    const entity hers = w.spawn(frozen{});
+    reap("reap");
+    w.system("thaw").execute([&] { w.query<frozen>().destroy(); });
+    w.defer();
+    w.destroy(mine);
+    w.process("reap", "thaw");
+    w.commit();
+    EXPECT_TRUE(is_by(e, "reap"));
+    EXPECT_TRUE(is_by(hers, "thaw"));
+    EXPECT_TRUE(is_by_nobody(mine));
+}
+
+TEST_F(blame, falls_on_a_system_for_its_batches) {
+    const auto made = w.spawn_many(3, health{0});
+    const auto marked = w.spawn_many(2, frozen{});
+    w.process(w.system("batch").execute([&] { w.query<health>().destroy(); }));
+    w.process(w.system("before").prologue([&] { w.query<frozen>().destroy(); }));
+    for (const entity e : made) EXPECT_TRUE(is_by(e, "batch"));
+    for (const entity e : marked) EXPECT_TRUE(is_by(e, "before"));
+    const auto mine = w.spawn_many(2, health{0});
+    w.query<health>().destroy();
+    EXPECT_TRUE(is_by_nobody(mine[1]));
+}
+
+TEST_F(blame, falls_on_a_system_for_what_the_hooks_of_its_changes_destroy) {
+    struct owner {
+        entity of;
+    };
+    w.on_remove<owner>([&](entity, owner& o) { w.destroy(o.of); });
+    w.on_insert<friendly>([&](entity e) { w.destroy(e); });
+    const entity a = w.spawn(), b = w.spawn(), c = w.spawn(), d = w.spawn(health{1});
+    w.spawn(owner{a}, health{0});
+    reap("reap");
+    w.process("reap");
+    EXPECT_TRUE(is_by(a, "reap"));
+    w.process(w.system("set").each([&](entity e, health&) { w.set(e, friendly{}); }));
+    EXPECT_TRUE(is_by(d, "set"));
+    w.spawn(owner{b}, health{0});
+    w.defer();
+    w.process("reap");
+    w.commit();
+    EXPECT_TRUE(is_by(b, "reap"));
+    w.destroy(w.spawn(owner{c}));
+    EXPECT_TRUE(is_by_nobody(c));
+}
+
+TEST_F(blame, falls_on_a_system_for_the_owners_of_a_fragment_that_it_destroyed) {
+    const id f = w.tag("f");
+    w.define(f).when_destroyed(destroy_owners);
+    const entity e = w.spawn(with(f));
+    w.process(w.system("s").execute([&] { w.destroy(f); }));
+    EXPECT_TRUE(is_by(e, "s"));
+    EXPECT_TRUE(is_by(f, "s"));
+}
+
+TEST_F(blame, falls_on_the_innermost_system_and_ends_with_it) {
+    const entity e = w.spawn(health{0}), f = w.spawn(), g = w.spawn();
+    reap("inner");
+    w.process(w.system("outer").execute([&] {
+        w.process("inner");
+        w.destroy(f);
+    }));
+    EXPECT_TRUE(is_by(e, "inner"));
+    EXPECT_TRUE(is_by(f, "outer"));
+    w.system("bad").execute([] { throw std::runtime_error("x"); });
+    EXPECT_EQ(code_of([&] { w.process("bad"); }), errc::system_failed);
+    w.destroy(g);
+    EXPECT_TRUE(is_by_nobody(g));
+}
+
+TEST_F(blame, is_remembered_when_the_system_is_gone) {
+    const entity e = w.spawn(health{0});
+    const auto s = reap("a system whose name is too long for its object");
+    w.process(s);
+    s.remove();
+    EXPECT_TRUE(is_by(e, "a system whose name is too long for its object"));
+}
+
+// ---- the null system ---------------------------------------------------------------------------
+
+TEST(null_system, is_unknown_to_every_call) {
+    world w;
+    const system_handle none;
+    const auto other = w.system("other");
+    EXPECT_FALSE(none);
+    const auto is_unknown = [](auto call) { return code_of(call) == errc::unknown_system; };
+    EXPECT_TRUE(is_unknown([&] { w.process(none); }));
+    EXPECT_TRUE(is_unknown([&] { (void)none.name(); }));
+    EXPECT_TRUE(is_unknown([&] { other.group(none); }));
+    EXPECT_TRUE(is_unknown([&] { other.after(none); }));
+    EXPECT_TRUE(is_unknown([&] { none.disable(); }));
+    EXPECT_TRUE(is_unknown([&] { (void)none.timings(); }));
+    EXPECT_TRUE(is_unknown([&] { none.with<frozen>(); }));
+    EXPECT_TRUE(is_unknown([&] { none.prologue([] {}); }));
+    EXPECT_TRUE(is_unknown([&] { none.remove(); }));
+    EXPECT_TRUE(is_unknown([&] { none.before("other"); }));
+    EXPECT_TRUE(is_unknown([&] { none.group("other"); }));
+    EXPECT_TRUE(is_unknown([&] { none.query(w.query<health>()).each([](health&) {}); }));
+    EXPECT_TRUE(is_unknown([&] { none.execute([] {}); }));
+    EXPECT_TRUE(is_unknown([&] { none.each([](health&) {}); }));
+}
+
+}  // namespace
+}  // namespace muster

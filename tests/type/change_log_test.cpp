@@ -1,0 +1,178 @@
+#include <muster/type/change_log.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace muster::detail {
+namespace {
+
+using ids = std::vector<std::uint64_t>;
+
+/// All that is noted; the log is empty then.
+ids taken(change_log& log) {
+    const ids all = log.begin_reading();
+    log.end_reading(all, all.size());
+    return all;
+}
+void note(change_log& log, const ids& all) {
+    for (const std::uint64_t one : all) log.note(one);
+}
+
+TEST(change_log, has_each_once_in_the_order_of_the_first_time) {
+    change_log log;
+    EXPECT_EQ(log.size(), 0u);
+    note(log, {7, 2, 7, 9, 2, 2, 0});
+    EXPECT_EQ(log.size(), 4u);
+    EXPECT_EQ(taken(log), (ids{7, 2, 9, 0}));
+    EXPECT_EQ(log.size(), 0u);
+}
+
+TEST(change_log, tells_ids_apart_whose_low_bits_are_equal) {
+    change_log log;
+    ids all;
+    for (std::uint64_t version = 0; version < 40; ++version)
+        for (std::uint64_t key = 0; key < 3; ++key) all.push_back(version << 32 | key);
+    note(log, all);
+    note(log, all);
+    EXPECT_EQ(taken(log), all);
+}
+
+TEST(change_log, has_all_after_it_has_grown) {
+    for (const std::uint64_t step : {1u, 16u, 1024u, 4097u}) {
+        change_log log;
+        ids all;
+        for (std::uint64_t i = 0; i < 3000; ++i) {
+            all.push_back(i * step);
+            log.note(all.back());
+            log.note(all[i / 2]);
+        }
+        EXPECT_EQ(taken(log), all) << step;
+    }
+}
+
+TEST(change_log, makes_room_ahead_also_while_it_is_read) {
+    change_log log;
+    log.reserve(100);
+    note(log, {1, 2, 3});
+    const ids out = log.begin_reading();
+    log.reserve(1000);
+    for (std::uint64_t i = 0; i < 1000; ++i) log.note(10 + i);
+    log.end_reading(out, 0);
+    EXPECT_EQ(log.size(), 1003u);
+    const ids all = taken(log);
+    EXPECT_EQ(all[0], 1u);
+    EXPECT_EQ(all[3], 10u);
+    EXPECT_EQ(all[1002], 1009u);
+}
+
+TEST(change_log, that_was_read_notes_the_same_again) {
+    change_log log;
+    for (int round = 0; round < 50; ++round) {
+        note(log, {5, 6});
+        EXPECT_EQ(taken(log), (ids{5, 6}));
+    }
+}
+
+TEST(change_log, puts_what_was_not_read_before_what_came_since) {
+    change_log log;
+    note(log, {1, 2, 3, 4});
+    const ids out = log.begin_reading();
+    EXPECT_EQ(out, (ids{1, 2, 3, 4}));
+    EXPECT_EQ(log.size(), 0u);
+    note(log, {9, 4, 1, 8});
+    log.end_reading(out, 2);
+    EXPECT_EQ(log.size(), 5u);
+    note(log, {3, 8, 7});  // two of them are known
+    EXPECT_EQ(taken(log), (ids{3, 4, 9, 1, 8, 7}));
+}
+
+TEST(change_log, puts_nothing_back_that_was_read) {
+    change_log log;
+    note(log, {1, 2});
+    const ids out = log.begin_reading();
+    note(log, {2, 3});
+    log.end_reading(out, 2);
+    EXPECT_EQ(taken(log), (ids{2, 3}));
+}
+
+TEST(change_log, is_read_by_several_at_once) {
+    change_log log;
+    note(log, {1, 2, 3});
+    const ids outer = log.begin_reading();
+    note(log, {4, 2, 5});
+    const ids inner = log.begin_reading();
+    EXPECT_EQ(inner, (ids{4, 2, 5}));
+    note(log, {6});
+    log.end_reading(inner, 1);
+    EXPECT_EQ(log.size(), 3u);  // 2 5 6
+    log.end_reading(outer, 1);
+    EXPECT_EQ(taken(log), (ids{2, 3, 5, 6}));
+}
+
+TEST(change_log, keeps_room_for_all_readers_whoever_ends_first) {
+    change_log log;
+    ids expected;
+    for (std::uint64_t i = 0; i < 64; ++i) log.note(i);
+    const ids first = log.begin_reading();
+    for (std::uint64_t i = 64; i < 200; ++i) log.note(i);
+    const ids second = log.begin_reading();
+    for (std::uint64_t i = 200; i < 500; ++i) log.note(i);
+    log.end_reading(first, 0);
+    log.end_reading(second, 0);
+    EXPECT_EQ(log.size(), 500u);
+    ids all = taken(log);
+    for (std::uint64_t i = 64; i < 200; ++i) expected.push_back(i);
+    for (std::uint64_t i = 0; i < 64; ++i) expected.push_back(i);
+    for (std::uint64_t i = 200; i < 500; ++i) expected.push_back(i);
+    EXPECT_EQ(all, expected);
+}
+
+TEST(change_log, that_is_cleared_has_nothing_and_starts_anew) {
+    change_log log;
+    note(log, {1, 2});
+    log.clear();
+    EXPECT_EQ(log.size(), 0u);
+    note(log, {2, 1});
+    EXPECT_EQ(taken(log), (ids{2, 1}));
+}
+
+TEST(change_log, that_is_cleared_while_it_is_read_gets_the_rest_back) {
+    change_log log;
+    note(log, {1, 2, 3});
+    const ids out = log.begin_reading();
+    note(log, {4});
+    log.clear();
+    log.end_reading(out, 1);
+    EXPECT_EQ(taken(log), (ids{2, 3}));
+}
+
+TEST(change_log, that_is_cut_notes_nothing_and_keeps_what_it_has) {
+    change_log log;
+    note(log, {1});
+    log.is_cut = true;
+    note(log, {2, 3});
+    EXPECT_EQ(log.size(), 1u);
+    log.is_cut = false;
+    note(log, {3});
+    EXPECT_EQ(taken(log), (ids{1, 3}));
+}
+
+TEST(change_log, takes_no_time_for_many_versions_of_one_key) {
+    // A key that is given out again and again, as `spawn` does: ids differ in their high bits only.
+    const auto time_of = [](std::uint64_t step) {
+        change_log log;
+        const auto start = std::chrono::steady_clock::now();
+        for (std::uint64_t i = 0; i < 30'000; ++i) log.note(i * step);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    const double by_key = time_of(1);
+    const double by_version = time_of(std::uint64_t{1} << 32);
+    EXPECT_LT(by_version, by_key * 50 + 0.05) << "by key: " << by_key << " s";
+}
+
+}  // namespace
+}  // namespace muster::detail
