@@ -1,0 +1,100 @@
+// What do changes of many entities cost by query, chunk by chunk, against one by one?
+#include "support/scene.hpp"
+
+namespace muster::bench {
+namespace {
+
+/// Times `change` on a new scene; `count` entities must then have what it says.
+template <class Change, class Sound>
+void measure_change(benchmark::State& state, Change change, Sound sound) {
+    measure(
+        state, [&] { return std::make_unique<scene<world>>(size_of(state), true); },
+        [&](scene<world>& s) { change(s); }, [&](scene<world>& s) { return sound(s.world); });
+}
+
+// A component that nobody has.
+void set_new(benchmark::State& state, bool by_query) {
+    measure_change(
+        state,
+        [&](scene<world>& s) {
+            if (by_query)
+                s.world.query<position>().set(extra{1});
+            else
+                for (const entity e : s.entities) s.world.set(e, extra{1});
+        },
+        [&](world& w) { return w.count<extra>() == size_of(state); });
+}
+// One that all have, for the first time on this world.
+void set_there(benchmark::State& state, bool by_query) {
+    measure_change(
+        state,
+        [&](scene<world>& s) {
+            if (by_query)
+                s.world.query<position>().set(velocity{7, 7});
+            else
+                for (const entity e : s.entities) s.world.set(e, velocity{7, 7});
+        },
+        [&](world& w) {
+            bool is_right = true;
+            w.each([&](const velocity& v) { is_right = is_right && v.x == 7; });
+            return is_right;
+        });
+}
+void remove(benchmark::State& state, bool by_query) {
+    measure_change(
+        state,
+        [&](scene<world>& s) {
+            if (by_query)
+                s.world.query<position>().remove<velocity>();
+            else
+                for (const entity e : s.entities) s.world.remove<velocity>(e);
+        },
+        [&](world& w) {
+            return w.count<velocity>() == 0 && w.count<position>() == size_of(state);
+        });
+}
+void destroy(benchmark::State& state, bool by_query) {
+    measure_change(
+        state,
+        [&](scene<world>& s) {
+            if (by_query)
+                s.world.query<payload>().destroy();
+            else
+                for (const entity e : s.entities) s.world.destroy(e);
+        },
+        [](world& w) { return w.size() == 0; });
+}
+// A tag on and off again: the columns are not touched, only the records.
+void flip_tag(benchmark::State& state, bool by_query) {
+    scene<world> s(size_of(state));
+    const auto all = s.world.query<position>();
+    measure_again(
+        state,
+        [&] {
+            if (by_query) {
+                all.set(tag{});
+                all.remove<tag>();
+            } else {
+                for (const entity e : s.entities) s.world.set(e, tag{});
+                for (const entity e : s.entities) s.world.remove<tag>(e);
+            }
+        },
+        [&] { return s.world.count<tag>() == 0 && all.count() == size_of(state); });
+}
+
+template <class Function>
+void add_both(const char* workload, Function function) {
+    add(workload, "floor", [=](benchmark::State& state) { function(state, false); });
+    add(workload, "muster", [=](benchmark::State& state) { function(state, true); });
+}
+const int registered = [] {
+    add_both("batch set, new", set_new);
+    add_both("batch set, there", set_there);
+    add_both("batch remove", remove);
+    add_both("batch destroy", destroy);
+    add_both("batch tag on and off", flip_tag);
+    return 0;
+}();
+
+}  // namespace
+}  // namespace muster::bench

@@ -1,0 +1,289 @@
+// What does a frame of seven systems cost, on entities of eight kinds and on entities of one?
+//
+// A garden: plants and visitors move, age, turn, grow, are bitten, and are drawn.
+#include <array>
+
+#include "support/scene.hpp"
+
+namespace muster::bench {
+namespace {
+
+constexpr float seconds = 1.0f / 60;
+constexpr int width = 320;
+constexpr int height = 240;
+
+struct dice {  // a linear congruential generator; its upper half is good enough
+    std::uint64_t state;
+    std::uint32_t roll() {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<std::uint32_t>(state >> 32);
+    }
+    std::uint32_t roll(std::uint32_t sides) {
+        return static_cast<std::uint32_t>(std::uint64_t{roll()} * sides >> 32);
+    }
+};
+struct place {
+    float x, y;
+};
+struct speed {
+    float x, y;
+};
+struct mind {
+    double warmth;
+    dice chance;
+    std::uint32_t age, mood;
+    bool is_awake;
+};
+struct species {
+    std::uint32_t number;
+};
+struct body {
+    std::int32_t strength, most;
+    std::uint32_t phase;
+};
+struct teeth {
+    std::int32_t bite, bark;
+};
+struct look {
+    char sign;
+};
+struct picture {
+    char signs[width * height];
+};
+
+void move(place& p, const speed& v) {
+    p.x += v.x * seconds;
+    p.y += v.y * seconds;
+}
+void live(mind& m) {
+    ++m.age;
+    m.warmth = m.warmth * 0.99 + 0.25;
+    m.is_awake = m.age % 4 != 0;
+    m.mood = m.chance.roll() & 0xff;
+}
+void turn(const place& p, speed& v, mind& m) {
+    if (m.age % 16 != 0) return;
+    const float step = 1 + static_cast<float>(m.chance.roll(8));
+    v.x = p.x < width / 2 ? step : -step;
+    v.y = p.y < height / 2 ? step : -step;
+}
+void grow(body& b) {
+    if (b.strength <= 0) {
+        b.phase = 3;
+        b.strength = -1;
+    }
+    if (b.phase == 3) {
+        b.phase = 0;
+        b.strength = b.most / 2;
+        return;
+    }
+    b.phase = b.strength < b.most ? 1 : 2;
+    if (b.phase == 1) ++b.strength;
+}
+void be_bitten(body& b, const teeth& t) {
+    const std::int32_t hurt = t.bite - t.bark;
+    b.strength -= hurt > 0 && b.phase == 2 ? hurt : 0;
+}
+void choose_look(look& l, const species& s, const body& b) {
+    static constexpr char signs[3][4] = {
+        {'.', ',', '*', 'x'}, {'o', 'b', 'B', '_'}, {'0', 'v', 'V', '-'}};
+    l.sign = signs[s.number][b.phase];
+}
+void draw(picture& on, const place& p, const look& l) {
+    const int x = static_cast<int>(p.x);
+    const int y = static_cast<int>(p.y);
+    if (x >= 0 && x < width && y >= 0 && y < height) on.signs[x + y * width] = l.sign;
+}
+
+enum : unsigned { placed = 1, moving = 2, minded = 4, bodied = 8 };
+
+/// What an entity has: all of it, or one of eight kinds in uneven shares.
+unsigned kind_of(std::size_t i, bool is_mixed) {
+    constexpr unsigned kinds[] = {placed | bodied,          minded,
+                                  placed | minded | bodied, placed | moving,
+                                  placed | moving | bodied, placed | moving | bodied,
+                                  placed | moving | minded, placed | moving | minded,
+                                  placed | moving | minded, moving | minded};
+    return !is_mixed || i % 16 >= std::size(kinds) ? placed | moving | minded | bodied
+                                                   : kinds[i % 16];
+}
+
+struct recipe {
+    place p;
+    speed v;
+    mind m;
+    species s;
+    body b;
+    teeth t;
+    look l;
+    explicit recipe(std::size_t i) {
+        dice d{i * 0x9E3779B97F4A7C15u + 1};
+        p = {static_cast<float>(d.roll(width)), static_cast<float>(d.roll(height))};
+        v = {1 + static_cast<float>(d.roll(3)), 1 + static_cast<float>(d.roll(3))};
+        m = {0, dice{d.state + 99}, static_cast<std::uint32_t>(i % 16), 0, false};
+        s = {d.roll(3)};
+        b = {static_cast<std::int32_t>(2 + d.roll(9)), static_cast<std::int32_t>(6 + d.roll(9)), 0};
+        t = {static_cast<std::int32_t>(d.roll(9)), static_cast<std::int32_t>(d.roll(6))};
+        l = {'.'};
+    }
+};
+
+/// What a garden comes to, whatever the order of its entities.
+struct result {
+    std::uint64_t ages = 0, moods = 0, strengths = 0, signs = 0;
+    friend bool operator==(const result&, const result&) = default;
+    void add(const mind& m) {
+        ages += m.age;
+        moods += m.mood;
+    }
+    void add(const body& b, const look& l) {
+        strengths += static_cast<std::uint64_t>(b.strength + 1000);
+        signs += static_cast<unsigned char>(l.sign);
+    }
+};
+
+/// One entity after another.
+result expected(std::size_t count, bool is_mixed, std::size_t frames) {
+    result made;
+    for (std::size_t i = 0; i < count; ++i) {
+        const unsigned kind = kind_of(i, is_mixed);
+        recipe r(i);
+        for (std::size_t k = 0; k < frames; ++k) {
+            if (kind & minded) live(r.m);
+            if ((kind & (placed | moving | minded)) == (placed | moving | minded))
+                r.m.age % 16 == 0 ? void(r.m.chance.roll(8)) : void();
+            if (kind & bodied) {
+                grow(r.b);
+                be_bitten(r.b, r.t);
+                choose_look(r.l, r.s, r.b);
+            }
+        }
+        if (kind & minded) made.add(r.m);
+        if (kind & bodied) made.add(r.b, r.l);
+    }
+    return made;
+}
+
+/// The floor: arrays for each kind, and loops over them.
+class arrays {
+public:
+    void add(unsigned kind, const recipe& r) {
+        group& to = groups_[kind];
+        if (kind & placed) to.p.push_back(r.p);
+        if (kind & moving) to.v.push_back(r.v);
+        if (kind & minded) to.m.push_back(r.m);
+        if (kind & bodied) {
+            to.s.push_back(r.s);
+            to.b.push_back(r.b);
+            to.t.push_back(r.t);
+            to.l.push_back(r.l);
+        }
+        ++to.size;
+    }
+    void run(picture& on) {
+        each(placed | moving, move, &group::p, &group::v);
+        each(minded, live, &group::m);
+        each(placed | moving | minded, turn, &group::p, &group::v, &group::m);
+        each(bodied, grow, &group::b);
+        each(bodied, be_bitten, &group::b, &group::t);
+        each(bodied, choose_look, &group::l, &group::s, &group::b);
+        each(
+            placed | bodied, [&on](const place& p, const look& l) { draw(on, p, l); }, &group::p,
+            &group::l);
+    }
+    result sum() {
+        result made;
+        each(minded, [&](const mind& m) { made.add(m); }, &group::m);
+        each(bodied, [&](const body& b, const look& l) { made.add(b, l); }, &group::b, &group::l);
+        return made;
+    }
+
+private:
+    struct group {
+        std::size_t size = 0;
+        std::vector<place> p;
+        std::vector<speed> v;
+        std::vector<mind> m;
+        std::vector<species> s;
+        std::vector<body> b;
+        std::vector<teeth> t;
+        std::vector<look> l;
+    };
+    template <class Call, class... Cs>
+    [[gnu::always_inline]] void each(unsigned kind, Call call,
+                                     std::vector<Cs> group::*... columns) {
+        for (std::size_t at = 0; at < groups_.size(); ++at)
+            if ((at & kind) == kind) loop(groups_[at].size, call, (groups_[at].*columns).data()...);
+    }
+    template <class Call, class... Cs>
+    [[gnu::always_inline]] static void loop(std::size_t size, Call call, Cs*... columns) {
+        for (std::size_t i = 0; i < size; ++i) call(columns[i]...);
+    }
+    std::array<group, 16> groups_;
+};
+
+class garden {
+public:
+    garden() {
+        w_.system("move").each([](place& p, const speed& v) { move(p, v); });
+        w_.system("live").each([](mind& m) { live(m); });
+        w_.system("turn").each([](const place& p, speed& v, mind& m) { turn(p, v, m); });
+        w_.system("grow").each([](body& b) { grow(b); });
+        w_.system("bite").each([](body& b, const teeth& t) { be_bitten(b, t); });
+        w_.system("look").each(
+            [](look& l, const species& s, const body& b) { choose_look(l, s, b); });
+        w_.system("draw").each([this](const place& p, const look& l) { draw(*on_, p, l); });
+    }
+    void add(unsigned kind, const recipe& r) {
+        const entity e = w_.spawn();
+        if (kind & placed) w_.set(e, r.p);
+        if (kind & moving) w_.set(e, r.v);
+        if (kind & minded) w_.set(e, r.m);
+        if (kind & bodied) w_.set(e, r.s, r.b, r.t, r.l);
+    }
+    void run(picture& on) {
+        on_ = &on;
+        w_.process_all();
+    }
+    result sum() {
+        result made;
+        w_.each([&](const mind& m) { made.add(m); });
+        w_.each([&](const body& b, const look& l) { made.add(b, l); });
+        return made;
+    }
+
+private:
+    world w_;
+    picture* on_ = nullptr;
+};
+
+template <class Garden>
+void frame(benchmark::State& state, bool is_mixed) {
+    Garden tested;
+    for (std::size_t i = 0; i < size_of(state); ++i) tested.add(kind_of(i, is_mixed), recipe(i));
+    const auto on = std::make_unique<picture>();
+    std::size_t frames = 0;
+    measure_again(
+        state,
+        [&] {
+            tested.run(*on);
+            ++frames;
+        },
+        [&] { return tested.sum() == expected(size_of(state), is_mixed, frames); });
+}
+const int registered = [] {
+    for (const bool is_mixed : {true, false})
+        for (const std::int64_t size : {1024, 16'384, 65'536, 262'144}) {
+            const char* const name = is_mixed ? "frame_mixed" : "frame_all";
+            add_sized(
+                name, "floor", [=](benchmark::State& state) { frame<arrays>(state, is_mixed); },
+                size);
+            add_sized(
+                name, "muster", [=](benchmark::State& state) { frame<garden>(state, is_mixed); },
+                size);
+        }
+    return 0;
+}();
+
+}  // namespace
+}  // namespace muster::bench
