@@ -148,9 +148,10 @@ public:
     // registers while the loop runs.
     template <class Look>
     [[gnu::always_inline]] void each(Look&& look) const {
+        const detail::chunk_range all = chunks();
         typename store_type::open_scope changes(*store_);
         typename store_type::closing guard{changes};
-        for (const detail::chunk_data* chunk : chunks()) each_row(*chunk, look, indices);
+        for (const detail::chunk_data* chunk : all) each_row(*chunk, look, indices);
         guard.is_done = true;
         changes.commit();
     }
@@ -158,8 +159,9 @@ public:
     /// Calls `look(chunk_view)` for each chunk that has entities.
     template <class Look>
     void each_chunk(Look&& look) const {
+        const detail::chunk_range all = chunks();
         typename store_type::scope changes(*store_);
-        for (const detail::chunk_data* chunk : chunks())
+        for (const detail::chunk_data* chunk : all)
             if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
         changes.commit();
     }
@@ -332,7 +334,10 @@ private:
         if (list_ == nullptr) list_ = &cache_->ensure(terms_);
         return *list_;
     }
-    [[nodiscard]] detail::list_reader chunks() const { return cache_->read(list()); }
+    /// Every loop opens a scope, after this: if none is open, no loop goes over a list.
+    [[nodiscard]] detail::chunk_range chunks() const {
+        return cache_->read(list(), store_->depth() != 0);
+    }
     [[nodiscard]] detail::chunk_finder finder() const {
         return {&detail::query_cache::find, cache_, &list()};
     }
@@ -406,12 +411,11 @@ public:
 
 private:
     friend class basic_query;
-    iterator(const basic_query& query, detail::list_reader&& chunks)
+    iterator(const basic_query& query, detail::chunk_range chunks)
         : store_(query.store_),
-          chunks_(std::move(chunks)),
           changes_(*query.store_),
-          at_(chunks_.begin()),
-          end_(chunks_.end()),
+          at_(chunks.begin()),
+          end_(chunks.end()),
           columns_(detail::query_column<Ts>(detail::no_fragment, {})...) {
         find_rows();
     }
@@ -422,7 +426,6 @@ private:
     }
 
     const store_type* store_;
-    detail::list_reader chunks_;
     typename store_type::scope changes_;
     int exceptions_ = std::uncaught_exceptions();
     detail::chunk_data* const* at_;

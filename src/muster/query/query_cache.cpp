@@ -10,12 +10,16 @@ void terms::raise_too_many() {
     raise(errc::limit, text("a query has at most ", limit, " terms"));
 }
 
+namespace {
+
 void forget_before(match_list& list) noexcept {
     while (match_list* const one = list.before) {
         list.before = one->before;
         delete one;
     }
 }
+
+}  // namespace
 
 query_cache::query_cache(const fragment_table& fragments, const chunk_graph& graph) noexcept
     : fragments_(fragments), graph_(graph) {}
@@ -50,8 +54,8 @@ match_list& query_cache::ensure(const terms& question) {
 
 void query_cache::find(void* cache, void* list, std::vector<chunk_data*>& found) {
     // SAFETY: what a query has put there.
-    const list_reader chunks =
-        static_cast<query_cache*>(cache)->read(*static_cast<match_list*>(list));
+    const chunk_range chunks =
+        static_cast<query_cache*>(cache)->read(*static_cast<match_list*>(list), true);
     found.insert(found.end(), chunks.begin(), chunks.end());
 }
 
@@ -81,8 +85,10 @@ bool query_cache::matches(const terms& question, const chunk_data& chunk) const 
     return true;
 }
 
-void query_cache::refresh(match_list& list) {
-    if (list.readers != 0) {  // a loop goes over it: it keeps its own
+void query_cache::refresh(match_list& list, bool has_loops) {
+    if (!has_loops) {
+        forget_before(list);
+    } else if (!list.chunks.empty()) {
         auto before = std::make_unique<match_list>();
         std::vector<chunk_data*> copy(list.chunks);
         before->chunks = std::move(list.chunks);

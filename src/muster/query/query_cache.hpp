@@ -22,33 +22,15 @@ struct match_list {
     std::vector<chunk_data*> chunks;  // that match, in the order of their making
     std::uint64_t generation = 0;     // of the graph, when it was last read; 0: never
     std::size_t seen = 0;             // chunks of the graph that were looked at
-    std::uint32_t readers = 0;        // loops that go over `chunks`, or what they were before
-    match_list* before = nullptr;     // what those had, and what was before that; owned
+    match_list* before = nullptr;  // what loops may still go over, and what was before that; owned
 };
 
-MUSTER_API void forget_before(match_list& list) noexcept;
-
-/// Who loops over a list. What the list had when the loop began stays there for it.
-class list_reader {
-public:
-    explicit list_reader(match_list& list) noexcept
-        : list_(&list), begin_(list.chunks.data()), end_(begin_ + list.chunks.size()) {
-        ++list.readers;
-    }
-    list_reader(list_reader&& other) noexcept
-        : list_(std::exchange(other.list_, nullptr)), begin_(other.begin_), end_(other.end_) {}
-    list_reader& operator=(const list_reader&) = delete;
-    ~list_reader() {
-        if (list_ != nullptr && --list_->readers == 0 && list_->before != nullptr) [[unlikely]]
-            forget_before(*list_);
-    }
-    [[nodiscard]] chunk_data* const* begin() const noexcept { return begin_; }
-    [[nodiscard]] chunk_data* const* end() const noexcept { return end_; }
-
-private:
-    match_list* list_;
-    chunk_data* const* begin_;
-    chunk_data* const* end_;
+/// What a list had when it was read. It stays there while a loop goes over it: see `query_cache::read`.
+struct chunk_range {
+    chunk_data* const* first;
+    chunk_data* const* last;
+    [[nodiscard]] chunk_data* const* begin() const noexcept { return first; }
+    [[nodiscard]] chunk_data* const* end() const noexcept { return last; }
 };
 
 class MUSTER_API query_cache {
@@ -61,11 +43,12 @@ public:
     /// The list for this question; equal ones get the same. `std::bad_alloc` changes nothing. O(1).
     match_list& ensure(const terms& question);
 
-    /// The chunks that match now. O(chunks made since the last time).
-    list_reader read(match_list& list) {
+    /// The chunks that match now. If loops may be going over the list, they keep what they have. O(chunks
+    /// made since the last time).
+    chunk_range read(match_list& list, bool has_loops) {
         if (list.generation != graph_.generation() || list.seen != graph_.all().size()) [[unlikely]]
-            refresh(list);
-        return list_reader(list);
+            refresh(list, has_loops);
+        return {list.chunks.data(), list.chunks.data() + list.chunks.size()};
     }
 
     /// For a batch: `find(cache, list, found)` adds the chunks that match then.
@@ -82,7 +65,7 @@ public:
     [[nodiscard]] std::string explain(const terms& question, const chunk_data& chunk) const;
 
 private:
-    void refresh(match_list& list);
+    void refresh(match_list& list, bool has_loops);
 
     const fragment_table& fragments_;
     const chunk_graph& graph_;

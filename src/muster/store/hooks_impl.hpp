@@ -124,6 +124,8 @@ bool store<Layout>::noting::finish(bool is_possible) {
 template <class Layout>
 bool store<Layout>::noting::begin_put(id_type who, std::span<fragment_data* const> given,
                                       bool assigns) {
+    for (const fragment_data* one : given)
+        if (one->hooks.calls(insert_hooks | assign_hooks)) return false;
     chunk_data& here = store_.graph_.at(store_.find(who)->chunk());
     const chunk_data& more =
         given.size() == 1 ? store_.ensure_alone(*given[0]) : store_.ensure_set(given);
