@@ -31,7 +31,7 @@ namespace muster {
 ///
 /// Moved, not copied; it stops when it ends. Its world may end before it, and it is empty then. What
 /// becomes of a fragment that is destroyed is seen, too; its next use is another fragment, which is not
-/// watched. A change of what it watches costs some 10 ns more. All calls must run alone, as changes of
+/// watched. A change of what it watches costs about 30 ns more. All calls must run alone, as changes of
 /// the world.
 template <class Layout, class... Ts>
 class basic_observer {
