@@ -21,6 +21,17 @@ inline bool concerns(const chunk_data& chunk, const change_shape& change) noexce
     return true;
 }
 
+/// The same chunks: those for which it holds, then the others.
+template <class Predicate>
+std::vector<chunk_data*> first_those(const std::vector<chunk_data*>& all, Predicate holds) {
+    std::vector<chunk_data*> made;
+    for (chunk_data* one : all)
+        if (holds(one)) made.push_back(one);
+    for (chunk_data* one : all)
+        if (!holds(one)) made.push_back(one);
+    return made;
+}
+
 inline void refuse_twice(std::span<const change_shape> changes) {
     for (std::size_t i = 0; i < changes.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
@@ -116,7 +127,7 @@ void store<Layout>::carry_out_batch(const journal_group& group) {
     std::vector<chunk_data*> found;
     note.finder(found);
     // Those that stay where they are come first: others may join them.
-    std::ranges::stable_partition(found, [&](const chunk_data* one) {
+    found = first_those(found, [&](const chunk_data* one) {
         return std::ranges::all_of(shape, [&](const change_shape& change) {
             return has_component(change.kind) && one->has(*change.fragment);
         });
@@ -301,9 +312,9 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
 template <class Layout>
 std::size_t store<Layout>::copy_fragment_now(const fragment_data& source, fragment_data& target) {
     const change_shape shape[] = {{&target, change_kind::put}};
-    std::vector<chunk_data*> owners = chunks_of(source);
     // Those that have both come first: the others join them.
-    std::ranges::stable_partition(owners, [&](const chunk_data* one) { return one->has(target); });
+    const std::vector<chunk_data*> owners =
+        first_those(chunks_of(source), [&](const chunk_data* one) { return one->has(target); });
     return each_chunk(owners, [&](chunk_data& one) {
         const value_source values[] = {{source.base(one.index), 1, &source}};
         change_chunk(one, shape, values);
