@@ -213,16 +213,17 @@ std::vector<system_data*> schedule::in_order(const system_data& group) const {
             // Going back from one to what it waits for comes to a circle.
             std::vector<const system_data*> path{left.front()};
             for (;;) {
-                const system_data* const blocking =
-                    std::ranges::find_if(waits, [&](const wait& w) {
-                        return w.second == path.back() && is_in(left, w.first);
-                    })->first;
-                const auto seen = std::ranges::find(path, blocking);
+                const auto blocking = std::ranges::find_if(waits, [&](const wait& w) {
+                    return w.second == path.back() && is_in(left, w.first);
+                });
+                const auto seen = blocking == waits.end()
+                                      ? path.begin()  // never: all that are left wait for another
+                                      : std::ranges::find(path, blocking->first);
                 if (seen != path.end()) {
                     path.erase(path.begin(), seen);
                     break;
                 }
-                path.push_back(blocking);
+                path.push_back(blocking->first);
             }
             std::string names;
             for (auto at = path.rbegin(); at != path.rend(); ++at)
