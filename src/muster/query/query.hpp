@@ -188,8 +188,8 @@ public:
         static_assert(detail::all_differ<Us...> || (... || detail::is_with<Us>),
                       "muster: each component type can be given once.");
         const detail::change_shape changes[] = {
-            {&store_->fragment_of(values), detail::change_kind::put}...};
-        const void* const given[] = {store_type::address_of(values)...};
+            {&store_->fragment_of(__builtin_addressof(values)), detail::change_kind::put}...};
+        const void* const given[] = {store_type::address_of(__builtin_addressof(values))...};
         return store_->change_all(finder(), changes, given, "set");
     }
     template <detail::fragment_argument F, class U>

@@ -280,6 +280,7 @@ std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
 template <class Layout>
 std::vector<chunk_data*> store<Layout>::chunks_of(const fragment_data& fragment) const {
     std::vector<chunk_data*> found;
+    found.reserve(fragment.chunks.size());
     for (const chunk_index one : fragment.chunks) found.push_back(&graph_.at(one));
     return found;
 }

@@ -94,9 +94,11 @@ public:
             filled_.push_back({&target, place});
         }
         leaving_.resize(from_.columns.size());
-        for (std::size_t i = 0; i < leaving_.size(); ++i)
-            if (is_kept(i) && !resize(leaving_[i] = column(*from_.columns[i].type, nullptr)))
-                raise_out_of_memory();
+        for (std::size_t i = 0; i < leaving_.size(); ++i) {
+            if (!is_kept(i)) continue;
+            leaving_[i] = column(*from_.columns[i].type, nullptr);
+            if (!resize(leaving_[i])) raise_out_of_memory();
+        }
         guard.made = nullptr;
     }
     chunk_exchange(const chunk_exchange&) = delete;

@@ -252,20 +252,21 @@ public:
     id_type make_fragment(type_index value, const type_info& type, std::string_view name);
     id_type make_fragment(const type_info& own, std::string_view name);
 
-    /// The fragment of a value that is given by itself or by `with`, and where the value is.
+    /// The fragment of a value that is given by itself, and may be null then, or by `with`; and where the
+    /// value is.
     template <class T>
-    fragment_data& fragment_of(const T& given) {
+    fragment_data& fragment_of(const T* given) {
         if constexpr (is_with<T>)
-            return ensure_fragment<typename T::value_type>(given.fragment, nullptr);
+            return ensure_fragment<typename T::value_type>(given->fragment, nullptr);
         else
             return ensure_fragment<T>();
     }
     template <class T>
-    static const void* address_of(const T& given) noexcept {
+    static const void* address_of(const T* given) noexcept {
         if constexpr (is_with<T>)
-            return __builtin_addressof(given.value);
+            return __builtin_addressof(given->value);
         else
-            return __builtin_addressof(given);
+            return given;
     }
 
     [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept {

@@ -183,7 +183,9 @@ std::vector<system_data*> schedule::in_order(const system_data& group) const {
         const system_data& one = *each.system;
         const system_data* const mine = member_of(&one);
         if (mine == nullptr || one.is_gone) continue;
-        for (const auto& [name, is_before] : one.constraints) {
+        for (const system_data::constraint& said : one.constraints) {
+            const std::string_view name = said.name;
+            const bool is_before = said.is_before;
             const std::uint64_t number = find(name);
             const auto sentence = [&](const char* why) {
                 return text("the system \"", one.name, "\" is to run ",

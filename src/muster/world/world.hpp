@@ -901,8 +901,8 @@ private:
         detail::chunk_data& chunk;
 
         many(store_type& store, std::size_t between, const Ts*... given)
-            : fragments{&store.fragment_of(*given)..., nullptr},
-              values{store_type::address_of(*given)..., nullptr},
+            : fragments{&store.fragment_of(given)..., nullptr},
+              values{store_type::address_of(given)..., nullptr},
               step(between),
               chunk(chunk_of(store)) {}
         // NOLINTNEXTLINE(google-explicit-constructor)
