@@ -4,22 +4,28 @@
 namespace muster::bench {
 namespace {
 
-// New entities with two components: recorded, then applied. The floor makes them at once.
-template <class World>
-void spawn_deferred(benchmark::State& state) {
+/// New entities with two components, each by `make(world, i)`: recorded, then applied.
+template <class World, class Make>
+void make_deferred(benchmark::State& state, Make make) {
     const std::size_t count = size_of(state);
     std::vector<typename World::id_type> out(count);
     measure(
         state, [] { return std::make_unique<World>(); },
         [&](World& w) {
             w.defer();
-            for (std::size_t i = 0; i < count; ++i)
-                out[i] = w.spawn(position_of(i), velocity_of(i));
+            for (std::size_t i = 0; i < count; ++i) out[i] = make(w, i);
             w.commit();
         },
         [&](World& w) {
             return w.template count<velocity>() == count && count_alive(w, out) == count;
         });
+}
+
+// The floor makes them at once.
+template <class World>
+void spawn_deferred(benchmark::State& state) {
+    make_deferred<World>(
+        state, [](World& w, std::size_t i) { return w.spawn(position_of(i), velocity_of(i)); });
 }
 void spawn_at_once(benchmark::State& state) {
     const std::size_t count = size_of(state);
@@ -37,22 +43,12 @@ MUSTER_BENCH_WORLD("deferred", spawn_deferred, spawn_at_once);
 // The same as an empty entity and two calls of set.
 template <class World>
 void set_deferred(benchmark::State& state) {
-    const std::size_t count = size_of(state);
-    std::vector<typename World::id_type> out(count);
-    measure(
-        state, [] { return std::make_unique<World>(); },
-        [&](World& w) {
-            w.defer();
-            for (std::size_t i = 0; i < count; ++i) {
-                out[i] = w.spawn();
-                w.set(out[i], position_of(i));
-                w.set(out[i], velocity_of(i));
-            }
-            w.commit();
-        },
-        [&](World& w) {
-            return w.template count<velocity>() == count && count_alive(w, out) == count;
-        });
+    make_deferred<World>(state, [](World& w, std::size_t i) {
+        const auto e = w.spawn();
+        w.set(e, position_of(i));
+        w.set(e, velocity_of(i));
+        return e;
+    });
 }
 MUSTER_BENCH_WORLD("deferred, spawn and set", set_deferred, spawn_at_once);
 

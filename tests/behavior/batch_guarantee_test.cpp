@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/trouble.hpp"
+#include "support/hook_trouble.hpp"
 #include "support/world_dump.hpp"
 
 // As those of world_guarantee_test.cpp: std::stable_partition asks for memory that it can do without.
@@ -24,16 +24,19 @@ namespace muster {
 namespace {
 
 using test::broken;
+using test::caught;
 using test::counted;
 using test::fragile;
+using test::judge;
+using test::long_text;
+using test::nothing;
+using test::other;
 using test::over_aligned;
 using test::tagged;
 using test::text_of;
+using test::trouble;
+using test::veto;
 
-struct veto : std::exception {
-    int number;
-    explicit veto(int of) noexcept : number(of) {}
-};
 struct number {
     int value = 0;
 };
@@ -46,23 +49,8 @@ std::string text_of(const number& one) {
 std::string text_of(const needy& one) {
     return std::to_string(one.value);
 }
-std::string long_text(int of) {
-    return "a text that needs memory of its own, number " + std::to_string(of);
-}
-
-struct judge {
-    int calls = 0;
-    int from = -1;  // -1: never
-    bool is_once = true;
-
-    void hear() {
-        const int at = calls++;
-        if (from >= 0 && (is_once ? at == from : at >= from)) throw veto(at);
-    }
-};
 
 enum class hooks { none, tell };
-enum class trouble { in_hook, in_all_hooks, in_copy, in_memory };
 using ids = std::vector<entity>;
 
 /// Six chunks of five, some of which become others when they are changed, and who watches them.
@@ -153,29 +141,6 @@ struct scene {
                 if (w.alive(e)) (void)w.clone_many(3, e);
     }
 };
-
-constexpr int other = -1;
-constexpr int nothing = -2;
-template <class Call>
-int caught(trouble kind, judge& heard, int n, Call call) {
-    int thrown = nothing;
-    heard = {0, kind <= trouble::in_all_hooks ? n : -1, kind == trouble::in_hook};
-    if (kind == trouble::in_copy) test::copies.start(n);
-    if (kind == trouble::in_memory) test::allocations.start(n);
-    try {
-        call();
-    } catch (const veto& one) {
-        thrown = one.number;
-    } catch (const broken&) {
-        thrown = other;
-    } catch (const std::bad_alloc&) {
-        thrown = other;
-    }
-    test::copies.stop();
-    test::allocations.stop();
-    heard.from = -1;
-    return thrown;
-}
 
 class batch_guarantee : public testing::Test {
 protected:

@@ -12,26 +12,27 @@
 #include <utility>
 #include <vector>
 
+#include "support/hook_trouble.hpp"
 #include "support/layouts.hpp"
-#include "support/trouble.hpp"
 #include "support/world_dump.hpp"
 
 namespace muster {
 namespace {
 
 using test::broken;
+using test::caught;
 using test::counted;
 using test::fragile;
+using test::judge;
 using test::lone;
+using test::long_text;
+using test::nothing;
+using test::other;
 using test::over_aligned;
 using test::tagged;
 using test::text_of;
-
-/// What a hook throws.
-struct veto : std::exception {
-    int number;
-    explicit veto(int of) noexcept : number(of) {}
-};
+using test::trouble;
+using test::veto;
 
 /// Needs a fragile, which has to be made.
 struct needy {
@@ -45,22 +46,6 @@ std::string text_of(const needy& one) {
 std::string text_of(const marked&) {
     return "yes";
 }
-
-std::string long_text(int number) {
-    return "a text that needs memory of its own, number " + std::to_string(number);
-}
-
-/// Counts the calls of hooks; from one of them on, or only there, they throw.
-struct judge {
-    int calls = 0;
-    int from = -1;  // -1: never
-    bool is_once = true;
-
-    void hear() {
-        const int number = calls++;
-        if (from >= 0 && (is_once ? number == from : number >= from)) throw veto(number);
-    }
-};
 
 enum class hooks { none, tell, record };
 
@@ -174,32 +159,6 @@ struct scene {
         w.destroy(probe);
     }
 };
-
-enum class trouble { in_hook, in_all_hooks, in_copy, in_memory };
-
-/// What comes out of a call whose n-th event fails: the number of a veto, `other`, or `nothing`.
-constexpr int other = -1;
-constexpr int nothing = -2;
-template <class Call>
-int caught(trouble kind, judge& heard, int n, Call call) {
-    int thrown = nothing;
-    heard = {0, kind <= trouble::in_all_hooks ? n : -1, kind == trouble::in_hook};
-    if (kind == trouble::in_copy) test::copies.start(n);
-    if (kind == trouble::in_memory) test::allocations.start(n);
-    try {
-        call();
-    } catch (const veto& one) {
-        thrown = one.number;
-    } catch (const broken&) {
-        thrown = other;
-    } catch (const std::bad_alloc&) {
-        thrown = other;
-    }
-    test::copies.stop();
-    test::allocations.stop();
-    heard.from = -1;
-    return thrown;
-}
 
 template <class Layout>
 class scope_guarantee : public testing::Test {

@@ -21,7 +21,7 @@ hook_function make_hook(Hook&& hook) {
             [](void* what, std::uint64_t who, [[maybe_unused]] void* value) {
                 // SAFETY: what was boxed, and the value of the fragment that the hook is of.
                 function& call = *static_cast<function*>(what);
-                const auto e = id_type::from_value(static_cast<typename Layout::rep>(who));
+                const auto e = to_id<Layout>(who);
                 if constexpr (std::is_invocable_v<function&>) {
                     call();
                 } else if constexpr (std::is_invocable_v<function&, id_type>) {

@@ -158,7 +158,7 @@ public:
         std::vector<id_type> made;
         const giving_back guard{*log_, values};
         made.reserve(values.size());
-        for (const std::uint64_t one : values) made.push_back(to_id(one));
+        for (const std::uint64_t one : values) made.push_back(detail::to_id<Layout>(one));
         guard.read = values.size();
         return made;
     }
@@ -219,9 +219,6 @@ private:
         store_->connect_observer(*log_, wanted);
         return true;
     }
-    [[nodiscard]] static id_type to_id(std::uint64_t value) noexcept {
-        return id_type::from_value(static_cast<typename Layout::rep>(value));
-    }
 
     store_type* store_;
     query_type query_;
@@ -236,7 +233,7 @@ public:
     using difference_type = std::ptrdiff_t;
 
     value_type operator*() const {
-        const id_type e = to_id(all_[at_]);
+        const id_type e = detail::to_id<Layout>(all_[at_]);
         return value_type(e, value_of<Ts>(e)...);
     }
     iterator& operator++() {
@@ -278,7 +275,7 @@ private:
         return query_.has_no_terms() || query_.matches(e);
     }
     void find_next() noexcept {
-        while (at_ < all_.size() && !shows(to_id(all_[at_]))) ++at_;
+        while (at_ < all_.size() && !shows(detail::to_id<Layout>(all_[at_]))) ++at_;
     }
     template <class T>
     [[nodiscard]] typename detail::query_argument<T>::value value_of(id_type e) const noexcept {

@@ -171,6 +171,15 @@ private:
     rep value_ = Layout::null_value;
 };
 
+namespace detail {
+
+/// The id whose value was kept in 64 bits, where the layout is not known.
+template <class Layout>
+[[nodiscard]] constexpr basic_id<Layout> to_id(std::uint64_t value) noexcept {
+    return basic_id<Layout>::from_value(static_cast<typename Layout::rep>(value));
+}
+
+}  // namespace detail
 }  // namespace muster
 
 /// The value itself: living ids of one world differ in their keys, the lowest bits, so that they do

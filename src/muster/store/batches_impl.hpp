@@ -32,15 +32,6 @@ std::vector<chunk_data*> first_those(const std::vector<chunk_data*>& all, Predic
     return made;
 }
 
-inline void refuse_twice(std::span<const change_shape> changes) {
-    for (std::size_t i = 0; i < changes.size(); ++i)
-        for (std::size_t j = 0; j < i; ++j)
-            if (changes[i].fragment == changes[j].fragment)
-                raise(errc::given_twice, text(changes[i].fragment->name,
-                                              " is given twice: an entity has one value of a "
-                                              "fragment"));
-}
-
 template <class Layout>
 std::size_t store<Layout>::change_all(const chunk_finder& finder,
                                       std::span<const change_shape> changes,
@@ -48,7 +39,9 @@ std::size_t store<Layout>::change_all(const chunk_finder& finder,
                                       const std::source_location& where) {
     refuse_in_change(call);
     if (changes.empty()) return 0;
-    refuse_twice(changes);
+    for (std::size_t i = 0; i < changes.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (changes[i].fragment == changes[j].fragment) raise_given_twice(*changes[i].fragment);
     std::vector<chunk_data*> found;
     finder(found);
     std::size_t count = 0;

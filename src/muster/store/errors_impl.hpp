@@ -80,6 +80,19 @@ void store<Layout>::raise_no_default(const fragment_data& fragment, std::string_
 }
 
 template <class Layout>
+void store<Layout>::raise_no_clone(at_type prototype, const fragment_data& fragment) const {
+    raise(errc::not_copyable, text(describe(prototype.id), " cannot be cloned: its ", fragment.name,
+                                   " cannot be copied; give the clone one, or remove it (clone at ",
+                                   place_text(prototype.where), ")"));
+}
+
+template <class Layout>
+void store<Layout>::raise_given_twice(const fragment_data& fragment) {
+    raise(errc::given_twice,
+          text(fragment.name, " is given twice: an entity has one value of a fragment"));
+}
+
+template <class Layout>
 void store<Layout>::raise_no_fragment(id_type f, const char* call,
                                       const std::source_location* where) const {
     const std::string place =

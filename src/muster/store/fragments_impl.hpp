@@ -208,10 +208,7 @@ chunk_data& store<Layout>::find_set(std::span<fragment_data* const> set) {
     std::sort(sorted.begin(), sorted.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end())
-        raise(errc::given_twice, text((*twice)->name,
-                                      " is given twice: an entity has one value of a "
-                                      "fragment"));
+    if (twice != sorted.end()) raise_given_twice(**twice);
     return graph_.ensure(sorted);
 }
 

@@ -73,18 +73,12 @@ void store<Layout>::cancel() {
 template <class Layout>
 void store<Layout>::rewind(const journal::position& to) noexcept {
     journal_entry gone{};
-    while (journal_.pop_entry(to, gone)) {
-        if (has_component(gone.kind) && gone.value != nullptr &&
-            gone.fragment->type->destroy != nullptr) {
-            const busy_scope nobody_else(*this);
-            gone.fragment->type->destroy(gone.value, 1);
-        }
-    }
+    while (journal_.pop_entry(to, gone)) end_value(gone);
     for (open_scope* one = innermost_; one != nullptr; one = one->outer_)
         if (one->start_.groups > to.groups || one->start_.entries > to.entries) one->start_ = to;
     journal_group group{};
     while (journal_.pop_group(to, group))
-        if (group.is_born) unmake(id_type::from_value(static_cast<typename Layout::rep>(group.id)));
+        if (group.is_born) unmake(to_id<Layout>(group.id));
 }
 
 /// An id that was made in a scope. If others have got it as a fragment by now, they lose it.
@@ -157,11 +151,18 @@ template <class Layout>
 void store<Layout>::drop_values(std::uint32_t last) noexcept {
     for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
         journal_entry& one = journal_.entry(at);
-        if (!has_component(one.kind) || one.value == nullptr) continue;
-        const busy_scope nobody_else(*this);
-        if (one.fragment->type->destroy != nullptr) one.fragment->type->destroy(one.value, 1);
+        if (!has_component(one.kind)) continue;
+        end_value(one);
         one.value = nullptr;
     }
+}
+
+/// Of an entry that has the value of a component, if it is still there.
+template <class Layout>
+void store<Layout>::end_value(const journal_entry& one) noexcept {
+    if (!has_component(one.kind) || one.value == nullptr) return;
+    const busy_scope nobody_else(*this);
+    if (one.fragment->type->destroy != nullptr) one.fragment->type->destroy(one.value, 1);
 }
 
 /// All that was recorded for one entity, or nothing of it.
@@ -169,7 +170,7 @@ template <class Layout>
 void store<Layout>::carry_out(std::uint32_t which) {
     const journal_group group = journal_.group(which);
     if (group.is_barrier) return carry_out_barrier(group);
-    const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
+    const auto who = to_id<Layout>(group.id);
     if (playback_->last_plan != nullptr && carry_out_alike(who, group.last)) return;
 
     // Values that have not arrived end with it.
@@ -235,7 +236,7 @@ template <class Layout>
 void store<Layout>::carry_out_barrier(const journal_group& group) {
     const journal_entry change = journal_.entry(group.last);
     const auto* const note = static_cast<const journal_note*>(change.value);  // null: none
-    const auto who = id_type::from_value(static_cast<typename Layout::rep>(group.id));
+    const auto who = to_id<Layout>(group.id);
     switch (change.kind) {
     case change_kind::batch: carry_out_batch(group); break;
     case change_kind::destroy: {

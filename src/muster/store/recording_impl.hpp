@@ -67,13 +67,8 @@ void store<Layout>::record_many(std::span<id_type> out, chunk_data& given_chunk,
         }
         for (fragment_data* one : given_chunk.fragments) {  // what was given without a value
             if (given.find(one) != nullptr) continue;
-            boxed_value value(*one->type);
             if (!one->can_start()) raise_no_default(*one, one->name);
-            {
-                const busy_scope nobody_else(*this);
-                one->start_values(value.room, 1);
-                value.filled = true;
-            }
+            boxed_value value = started_value(*one);
             record_boxed({all[i], where}, change_kind::put, *one, value);
         }
     }
@@ -90,11 +85,7 @@ void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_d
     const std::size_t row = found.row();
     const auto copy = [&](change_kind kind, fragment_data& fragment, const void* value) {
         if (fragment.is_unique || given.has(fragment)) return;
-        if (fragment.type->size != 0 && !fragment.can_copy())
-            raise(errc::not_copyable,
-                  text(describe(prototype.id), " cannot be cloned: its ", fragment.name,
-                       " cannot be copied; give the clone one, or remove it (clone at ",
-                       place_text(prototype.where), ")"));
+        if (fragment.type->size != 0 && !fragment.can_copy()) raise_no_clone(prototype, fragment);
         record_copy(who, kind, fragment, value, true);
     };
     const auto drop = [&](fragment_data* fragment) {

@@ -100,10 +100,7 @@ void store<Layout>::refuse_uncopyable(at_type prototype, const chunk_data& part,
                                       const chunk_data& given) const {
     for (const column& one : part.columns)
         if (!one.fragment->can_copy() && !given.has(*one.fragment))
-            raise(errc::not_copyable,
-                  text(describe(prototype.id), " cannot be cloned: its ", one.fragment->name,
-                       " cannot be copied; give the clone one, or remove it (clone at ",
-                       place_text(prototype.where), ")"));
+            raise_no_clone(prototype, *one.fragment);
 }
 
 template <class Layout>

@@ -270,7 +270,7 @@ public:
     }
 
     [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept {
-        return id_type::from_value(static_cast<typename Layout::rep>(fragment.id));
+        return to_id<Layout>(fragment.id);
     }
 
     /// What fragments mean has changed.
@@ -808,6 +808,9 @@ public:
                                                 type_index type, std::string_view type_name) const;
     [[noreturn]] MUSTER_COLD void raise_no_default(const fragment_data& fragment,
                                                    std::string_view type) const;
+    [[noreturn]] MUSTER_COLD void raise_no_clone(at_type prototype,
+                                                 const fragment_data& fragment) const;
+    [[noreturn]] MUSTER_COLD static void raise_given_twice(const fragment_data& fragment);
     /// Why this id cannot be used as a fragment.
     [[noreturn]] MUSTER_COLD void raise_no_fragment(id_type f, const char* call,
                                                     const std::source_location* where) const;
@@ -1204,6 +1207,7 @@ private:
     void carry_out(std::uint32_t which);
     bool carry_out_alike(id_type who, std::uint32_t last) noexcept;
     void drop_values(std::uint32_t last) noexcept;
+    void end_value(const journal_entry& one) noexcept;
     void carry_out_barrier(const journal_group& group);
     void carry_out_batch(const journal_group& group);
     class exchange;
@@ -1247,6 +1251,7 @@ private:
     void show_name(fragment_data& fragment);
     void put_boxed(at_type who, fragment_data& fragment, boxed_value& value, present what);
     static void take_boxed(void* to, boxed_value& value) noexcept;
+    [[nodiscard]] boxed_value started_value(const fragment_data& fragment);
     MUSTER_COLD chunk_data& add_list(std::size_t list, std::span<fragment_data* const> set);
     chunk_data& find_set(std::span<fragment_data* const> set);
     void forget_chunks() noexcept;

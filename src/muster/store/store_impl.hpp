@@ -215,12 +215,7 @@ bool store<Layout>::put_default(present what, at_type who, id_type f, const char
         raise(errc::no_default,
               text(fragment.name, " has no default value: give one, or define it (", call, " at ",
                    place_text(who.where), ")"));
-    boxed_value value(*fragment.type);
-    {
-        const busy_scope nobody_else(*this);
-        fragment.start_values(value.room, 1);
-        value.filled = true;
-    }
+    boxed_value value = started_value(fragment);
     put_boxed(who, fragment, value, what);
     return what == present::assign || !is_there;
 }
@@ -278,6 +273,16 @@ void store<Layout>::put_boxed(at_type who, fragment_data& fragment, boxed_value&
     row.keep();
     fragment.is_open = false;
     move_row(who.id, found, here, way);
+}
+
+/// Its default value, which it must have.
+template <class Layout>
+boxed_value store<Layout>::started_value(const fragment_data& fragment) {
+    boxed_value made(*fragment.type);
+    const busy_scope nobody_else(*this);
+    fragment.start_values(made.room, 1);
+    made.filled = true;
+    return made;
 }
 
 template <class Layout>

@@ -544,8 +544,8 @@ public:
     /// Takes all components away in one move; false if it had none. It stays alive.
     bool clear(at_type e) { return store_.clear(e); }
 
-    /// Takes T from every entity; how many had it. Chunk by chunk: if memory runs out, the chunks
-    /// before are done.
+    /// Takes T from every entity; how many had it. Chunk by chunk: one that fails stays as it was, the
+    /// others go on, and the first exception is thrown again in the end.
     template <class T>
     std::size_t clear() {
         return store_.clear_fragment(store_.template find_fragment<T>());
@@ -847,12 +847,12 @@ public:
     /// The first that got this name, or the null id.
     [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
         const auto& found = store_.names().lookup(name);
-        return found.empty() ? id_type{} : from_value(found.front());
+        return found.empty() ? id_type{} : detail::to_id<Layout>(found.front());
     }
     [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
         std::vector<id_type> made;
         for (const std::uint64_t value : store_.names().lookup(name))
-            made.push_back(from_value(value));
+            made.push_back(detail::to_id<Layout>(value));
         return made;
     }
 
@@ -974,9 +974,6 @@ private:
     template <class T>
     [[nodiscard]] id_type self() const noexcept {
         return store_.id_of(store_.template find_fragment<T>());
-    }
-    static id_type from_value(std::uint64_t value) noexcept {
-        return id_type::from_value(static_cast<typename Layout::rep>(value));
     }
 
     friend class basic_deferred<Layout>;
