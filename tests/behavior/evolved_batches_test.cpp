@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 
 namespace muster::test {
@@ -139,6 +140,7 @@ TEST(evolved_batches, set_of_many_is_told_entity_by_entity_and_each_fragment_by_
 }
 
 TEST(evolved_batches, a_hook_sees_all_entities_of_the_chunk_as_they_will_be) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto [f0, e1, e2] = w.ids<3>();
     const auto f1 = w.fragment<int>("f1");
@@ -374,6 +376,7 @@ TEST(evolved_batches, destroyed_ids_are_issued_again_at_the_next_version) {
 // ---- tags and chunks ---------------------------------------------------------------------------
 
 TEST(evolved_batches, tags_come_and_go_and_values_beside_them_stay) {
+    MUSTER_ABOUT_CHUNKS();
     told_world t;
     const id f1 = t.tells_tag("f1"), f2 = t.tells_tag("f2");
     const auto f3 = t.tells("f3");
@@ -401,6 +404,7 @@ TEST(evolved_batches, tags_come_and_go_and_values_beside_them_stay) {
 }
 
 TEST(evolved_batches, rows_keep_their_order_and_come_behind_those_that_are_there) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto f1 = w.fragment<int>("f1"), f2 = w.fragment<int>("f2");
     const auto q1 = w.query().with(f1);
@@ -560,6 +564,7 @@ TEST(evolved_batches, a_unique_fragment_can_be_given_by_a_batch) {
 }
 
 TEST(evolved_batches, destroying_fragments_asks_what_becomes_of_their_owners) {
+    MUSTER_ABOUT_CHUNKS();
     for (const bool in_scope : {false, true}) {
         told_world t;
         world& w = t.w;
@@ -817,6 +822,7 @@ struct copied {
 };
 
 TEST(evolved_batches, a_chunk_whose_copies_fail_stays_as_it_was) {
+    MUSTER_ABOUT_CHUNKS();
     for (const bool is_there : {false, true}) {
         world w;
         const auto made = w.spawn_many(3, 1);
@@ -839,6 +845,7 @@ TEST(evolved_batches, a_chunk_whose_copies_fail_stays_as_it_was) {
 }
 
 TEST(evolved_batches, a_hook_that_throws_keeps_its_chunk_and_the_others_go_on) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto plain = w.spawn_many(2, 1, std::string("plain, and too long for its object"));
     const auto marked = w.spawn_many(2, 1, std::string("marked, and too long for its object"), 'm');
@@ -876,6 +883,7 @@ TEST(evolved_batches, a_hook_that_throws_keeps_its_chunk_and_the_others_go_on) {
 }
 
 TEST(evolved_batches, a_hook_that_throws_on_assignment_brings_the_old_values_back) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto made = w.spawn_many(3, std::string("old, and too long for its object"));
     w.on_set<std::string>([&](entity e, std::string&) {
@@ -888,6 +896,7 @@ TEST(evolved_batches, a_hook_that_throws_on_assignment_brings_the_old_values_bac
 }
 
 TEST(evolved_batches, a_removal_hook_that_throws_keeps_its_chunk) {
+    MUSTER_ABOUT_CHUNKS();
     world w{world_options{.provenance = true}};
     const auto a = w.spawn_many(2, 1, 'a');
     const auto b = w.spawn_many(2, 1);
@@ -916,6 +925,7 @@ TEST(evolved_batches, a_removal_hook_that_throws_keeps_its_chunk) {
 }
 
 TEST(evolved_batches, a_hook_of_entities_can_keep_a_chunk_alive) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto made = w.spawn_many(2, 1);
     const entity other = w.spawn(1, 'c');

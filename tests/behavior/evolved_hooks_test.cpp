@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -415,6 +416,7 @@ TYPED_TEST(evolved_hooks, a_destroyed_fragment_is_removed_from_its_owners_and_fr
 }
 
 TYPED_TEST(evolved_hooks, a_removal_hook_can_destroy_another_fragment) {
+    MUSTER_ABOUT_CHUNKS();
     told_world<TypeParam> t;
     const auto f1 = t.fragment("f1"), f2 = t.fragment("f2");
     t.w.on_remove(f1, [&] { t.w.destroy(f2); });

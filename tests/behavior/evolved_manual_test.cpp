@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -249,6 +250,7 @@ struct manual_chunks {
 };
 
 TYPED_TEST(evolved_manual, entities_with_the_same_fragments_are_in_one_chunk) {
+    MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
     const auto two = m.w.locate(m.entity1).chunk;
     const auto three = m.w.locate(m.entity3).chunk;
@@ -263,6 +265,7 @@ TYPED_TEST(evolved_manual, entities_with_the_same_fragments_are_in_one_chunk) {
 }
 
 TYPED_TEST(evolved_manual, a_chunk_is_found_by_its_fragments_in_any_order) {
+    MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
     EXPECT_EQ(m.w.chunk(m.health, m.stamina), m.w.locate(m.entity1).chunk);
     EXPECT_EQ(m.w.chunk(m.stamina, m.health), m.w.locate(m.entity1).chunk);
@@ -270,6 +273,7 @@ TYPED_TEST(evolved_manual, a_chunk_is_found_by_its_fragments_in_any_order) {
 }
 
 TYPED_TEST(evolved_manual, a_chunk_that_was_not_there_is_made_without_entities) {
+    MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
     const auto made = m.w.chunk(m.mana, m.stamina);
     EXPECT_TRUE(made.empty());
@@ -294,6 +298,7 @@ std::string print(manual_chunks<Layout>& m) {
 }
 
 TYPED_TEST(evolved_manual, the_loop_over_a_chunk_sees_each_entity_with_its_components) {
+    MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
     EXPECT_EQ(print(m), detail::text("Entity: ", m.entity1.value(), ", Health: 100, Stamina: 50\n",
                                      "Entity: ", m.entity2.value(), ", Health: 75, Stamina: 40\n"));
@@ -301,6 +306,7 @@ TYPED_TEST(evolved_manual, the_loop_over_a_chunk_sees_each_entity_with_its_compo
 
 // evolved's own fragments have the keys up to 22.
 TEST(evolved_manual_packed, the_full_example_prints_what_the_manual_expects) {
+    MUSTER_ABOUT_CHUNKS();
     manual_chunks<layouts::packed> m(world_options{.first_key = 23});
     EXPECT_EQ(print(m),
               "Entity: 1048602, Health: 100, Stamina: 50\n"
@@ -308,6 +314,7 @@ TEST(evolved_manual_packed, the_full_example_prints_what_the_manual_expects) {
 }
 
 TYPED_TEST(evolved_manual, what_is_written_to_a_column_is_the_entitys_component) {
+    MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
     for (int& one : m.w.chunk(m.health, m.stamina).template components<int>(m.health)) one += 1;
     EXPECT_EQ(m.w.template get<int>(m.entity1, m.health), 101);
@@ -318,6 +325,7 @@ TYPED_TEST(evolved_manual, what_is_written_to_a_column_is_the_entitys_component)
 // ---- structural changes ------------------------------------------------------------------------
 
 TYPED_TEST(evolved_manual, a_fragment_more_or_less_is_another_chunk) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto [entity, health, stamina] = w.template ids<3>();
     w.set(entity, health, 100);
@@ -346,6 +354,7 @@ TYPED_TEST(evolved_manual, entities_are_spawned_and_cloned_with_all_they_need) {
 }
 
 TYPED_TEST(evolved_manual, overriding_components_is_no_structural_change) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto [health, stamina] = w.template ids<2>();
     const auto enemy1 = w.spawn(with(health, 100), with(stamina, 50));

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -82,6 +83,7 @@ TYPED_TEST(evolved_queries, the_loop_over_chunks_takes_one_health_and_stops_at_z
 }
 
 TYPED_TEST(evolved_queries, a_query_without_terms_sees_every_entity_that_has_something) {
+    MUSTER_ABOUT_CHUNKS();
     poisoned_people<TypeParam> p;
     EXPECT_EQ(seen_by<TypeParam>(p.w.query()),
               (std::vector{p.human, p.zombie, p.ghoul, p.healthy, p.immune, p.golem, p.ghost}));
@@ -390,6 +392,7 @@ TYPED_TEST(evolved_scopes, what_comes_after_a_death_in_the_same_scope_is_dropped
 }
 
 TYPED_TEST(evolved_scopes, a_destroyed_fragment_leaves_its_entities_at_the_commit) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto [f1, f2, f3] = w.template ids<3>();
     w.set(f2, f1);
@@ -461,6 +464,7 @@ TYPED_TEST(evolved_scopes, an_id_used_as_a_fragment_only_in_a_cancelled_scope_ha
 }
 
 TYPED_TEST(evolved_scopes, garbage_is_not_collected_in_a_scope) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto chunk = w.template chunk<int>();
     w.defer();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 
 namespace muster::test {
@@ -93,6 +94,7 @@ TEST(evolved_systems, prologue_and_epilogue_need_no_query) {
 }
 
 TEST(evolved_systems, prologue_and_epilogue_are_called_whether_the_query_finds_something_or_not) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     std::string log;
     const auto system = w.system()
@@ -108,6 +110,7 @@ TEST(evolved_systems, prologue_and_epilogue_are_called_whether_the_query_finds_s
 }
 
 TEST(evolved_systems, execution_is_deferred_and_prologue_and_epilogue_are_not) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const id mark = w.tag("mark");
     const auto made = w.spawn_many(2, 1);
@@ -246,6 +249,7 @@ TEST(evolved_systems, many_values_are_given_as_they_are_counted) {
 // ---- system_as_query_tests ---------------------------------------------------------------------
 
 TEST(evolved_systems, a_shared_query_and_the_same_terms_find_the_same_chunks) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto f1 = w.fragment<int>("f1"), f2 = w.fragment<int>("f2"), f3 = w.fragment<int>("f3");
     const auto q1e3 = w.query().with(f1).without(f3), q2e3 = w.query().with(f2).without(f3);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 #include "support/trouble.hpp"
@@ -360,6 +361,7 @@ bool a_slot_is_given_back_by_destroying_only(Registry r) {
 }
 
 TEST(world_defect_8, removing_a_component_leaves_the_slot_to_its_entity) {
+    MUSTER_ABOUT_CHUNKS();
     EXPECT_FALSE(a_slot_is_given_back_by_destroying_only(old::healing_world{}));
     EXPECT_TRUE(a_slot_is_given_back_by_destroying_only(old::registry{}));
     ours world_of_ours;
@@ -435,6 +437,7 @@ TEST(world_defect_11, a_constructor_that_throws_leaves_the_columns_in_step) {
 }
 
 TEST(world_defect_11, a_copy_that_throws_in_the_middle_of_many_leaves_none) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const fragile breaks(7);
     w.spawn_many(3, 1, breaks, std::string("text"));
@@ -496,6 +499,7 @@ void use_all(world& w, std::integer_sequence<int, Kinds...>) {
 }
 
 TEST(world_defect_16, destroying_touches_what_the_entity_has_and_who_takes_its_row) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     use_all(w, std::make_integer_sequence<int, 60>{});
     const entity first = w.spawn(counted(1), kind<0>{counted(1)});

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -170,6 +171,7 @@ TEST(r_type_in_a_world, cleanup_recycles_tombstones) {
 }
 
 TEST(r_type_in_a_world, room_for_10_000_entities_is_made_once) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<r_type_layout> registry;
     registry.reserve(10'000);
     registry.reserve<health>(10'000);

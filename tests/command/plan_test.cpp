@@ -28,7 +28,7 @@ struct plans : ::testing::Test {
 
     chunk_data& chunk(std::vector<fragment_data*> set) { return graph.ensure(set); }
     const plan& find(chunk_data& from, const std::vector<change_shape>& shape) {
-        return cache.find(graph, from, shape);
+        return cache.find(graph, from, {}, shape);
     }
     static change_shape put(fragment_data& f) { return {&f, change_kind::put}; }
     static change_shape keep(fragment_data& f) { return {&f, change_kind::keep}; }

@@ -1,4 +1,4 @@
-// expect: muster: a component must be movable: its chunk moves it. Keep a std::unique_ptr to a type that cannot be moved.
+// expect: muster: this component can be neither moved nor copied: make it where it stays, with emplace or add.
 #include <muster/muster.hpp>
 
 struct fixed {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -166,6 +167,7 @@ TYPED_TEST(observed, by_calls_that_take) {
 }
 
 TYPED_TEST(observed, by_batches) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     const auto t = make<TypeParam>(6);
     const auto q = w.template query<other>();

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -59,6 +60,7 @@ TYPED_TEST(query, sees_those_that_have_all_and_gives_their_components) {
 }
 
 TYPED_TEST(query, comes_by_chunk_and_row_in_the_order_of_their_making) {
+    MUSTER_ABOUT_CHUNKS();
     const auto a = this->w.spawn(place{}, frozen{});
     const auto b = this->w.spawn(place{});
     const auto c = this->w.spawn(place{}, frozen{});
@@ -91,6 +93,7 @@ TYPED_TEST(query, leaves_out_what_is_excluded_and_asks_for_one_of_a_group) {
 }
 
 TYPED_TEST(query, takes_ids_fragments_and_lists_of_them) {
+    MUSTER_ABOUT_CHUNKS();
     const auto health = this->w.template fragment<int>("health");
     const auto enemy = this->w.tag("enemy");
     const auto a = this->w.spawn(with(health, 1), place{});
@@ -221,6 +224,7 @@ TYPED_TEST(query, applies_what_its_loops_change_when_they_end) {
 }
 
 TYPED_TEST(query, gives_spans_of_whole_chunks) {
+    MUSTER_ABOUT_CHUNKS();
     for (int i = 0; i < 100; ++i) this->w.spawn(place{i, 0}, speed{1});
     int sum = 0;
     std::size_t chunks = 0;

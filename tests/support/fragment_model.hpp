@@ -40,6 +40,7 @@ struct fragment_model {
         bool unique = false;
         bool hidden = false;
         bool destroys_owners = false;
+        bool sparse = false;
         std::set<id_type> needs;
         std::optional<int> default_value;
         std::optional<int> duplicate;  // adds this
@@ -70,6 +71,14 @@ struct fragment_model {
     bool is_foreign(id_type e) const {
         const std::uint64_t here = living.begin()->first.world();
         return Layout::world_bits != 0 && e.world() != 0 && e.world() != here;
+    }
+    bool is_sparse(id_type f) const { return fragments.contains(f) && fragments.at(f).sparse; }
+    /// What of it the chunk of an entity has.
+    std::set<id_type> inside(const values& has) const {
+        std::set<id_type> made;
+        for (const auto& [f, value] : has)
+            if (!is_sparse(f)) made.insert(f);
+        return made;
     }
     std::size_t size() const {
         std::size_t own = 0;
@@ -136,6 +145,11 @@ struct fragment_model {
         (void)need_fragment(made, f);
         return made;
     }
+    plan make_sparse(id_type f) const {
+        plan made = define(f);
+        if (alive(f) && !is_sparse(f) && count(f) != 0) made.troubles.insert(errc::fragment_in_use);
+        return made;
+    }
     plan removal(id_type e, const std::vector<id_type>& fs) const {
         plan made;
         if (is_foreign(e)) made.troubles.insert(errc::foreign_entity);
@@ -154,11 +168,17 @@ struct fragment_model {
             made.troubles.insert(errc::missing_component);
         return made;
     }
-    plan chunk(const std::vector<id_type>& fs) const {
+    plan use_typed(const std::vector<id_type>& fs) const {
         plan made;
         for (const id_type f : fs)
             if (need_fragment(made, f) && kind_of(f) == kind_none)
                 made.troubles.insert(errc::type_mismatch);
+        return made;
+    }
+    plan chunk(const std::vector<id_type>& fs) const {
+        plan made = use_typed(fs);
+        for (const id_type f : fs)
+            if (is_sparse(f)) made.troubles.insert(errc::missing_component);
         if (std::set<id_type>(fs.begin(), fs.end()).size() != fs.size())
             made.troubles.insert(errc::given_twice);
         return made;
@@ -245,7 +265,7 @@ struct fragment_model {
         return made;
     }
     plan copy_fragment(id_type from, id_type to) const {
-        plan made = chunk({from});
+        plan made = use_typed({from});
         if (fragments.contains(from) && !can_copy(from)) made.troubles.insert(errc::not_copyable);
         (void)need_fragment(made, to);
         if (!alive(to) || !fragments.contains(from)) return made;

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <deque>
 #include <iterator>
+#include <map>
 #include <new>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -34,7 +36,10 @@ public:
     using plan_type = typename model_type::plan;
     using values = typename model_type::values;
 
-    explicit fragment_story(const world_options& options) : world_(options) {
+    /// `sparse`: none, some or all fragments are; of the C++ types, if some, those that `mask` says.
+    enum class sparse { none, some, all };
+    fragment_story(const world_options& options, sparse how, unsigned mask)
+        : world_(options), sparse_(how), sparse_types_(mask) {
         meet_types();
         foreign_ = {stranger_.spawn(1), stranger_.tag(), stranger_.template component<int>()};
         for (int i = 0; i < 4; ++i) (void)make_fragment(i, i);
@@ -119,6 +124,9 @@ private:
         case 55: return set_one(f, f, model_.kind_of(f) % cpp_kinds, value);
         case 56: return set_default(f, f);
         case 57: return set_from(e, any_id(from), f, value);
+        case 59:
+            if (sparse_ != sparse::none) return make_sparse(f);
+            [[fallthrough]];
         default: return set_one(e, f, model_.kind_of(f) % cpp_kinds, value);
         }
     }
@@ -513,8 +521,18 @@ private:
                 model_.living.at(e).name = text;
             }
             remember(e);
+            if (sparse_ == sparse::all || (sparse_ == sparse::some && value / 3 % 2 != 0))
+                make_sparse(e);
             look_at(e);
         }
+    }
+
+    void make_sparse(id_type f) {
+        note("sparse", f, {});
+        const auto plan = model_.make_sparse(f);
+        if (!compare("sparse", plan, [&] { world_.define(f).sparse(); })) return;
+        model_.fragments[f].sparse = true;
+        expect("is_sparse", world_.define(f).is_sparse());
     }
 
     void needs(id_type f, id_type a, id_type b, int how) {
@@ -646,7 +664,7 @@ private:
         expect("chunk fragments", has == wanted);
         std::size_t rows = 0;
         for (const auto& [e, state] : model_.living)
-            rows += state.has.size() == 2 && state.has.contains(fs[0]) && state.has.contains(fs[1]);
+            rows += model_.inside(state.has) == std::set<id_type>(fs.begin(), fs.end());
         expect("chunk size", got.size() == rows);
         kept_chunk_ = got;
         kept_fragments_ = wanted;
@@ -656,7 +674,7 @@ private:
     void look_at_kept_chunk() {
         plan_type plan;
         for (const id_type f : kept_fragments_)
-            if (!model_.alive(f)) plan.troubles.insert(errc::dead_chunk);
+            if (!model_.alive(f) || model_.is_sparse(f)) plan.troubles.insert(errc::dead_chunk);
         plan.allowed = {errc::dead_chunk};
         std::vector<id_type> has;
         if (!compare("kept chunk", plan, [&] {
@@ -683,6 +701,7 @@ private:
             expect("count", world_.count(e) == model_.count(e));
         }
         look_at_kept_chunk();
+        for (int i = 0; i < 3; ++i) look_at_query();
         expect("misused", counted::misused == 0);
     }
 
@@ -695,9 +714,10 @@ private:
         expect("empty", world_.empty(e) == has.empty());
         expect("name", world_.name(e) == found->second.name);
         const auto [chunk, row] = world_.locate(e);
-        expect("in a chunk", static_cast<bool>(chunk) == !has.empty());
-        expect("fragments", chunk.fragments().size() == has.size());
-        if (!has.empty()) expect("row", chunk.entities()[row] == e);
+        const std::size_t inside = model_.inside(has).size();
+        expect("in a chunk", static_cast<bool>(chunk) == (inside != 0));
+        expect("fragments", chunk.fragments().size() == inside);
+        if (inside != 0) expect("row", chunk.entities()[row] == e);
         std::size_t fragments = 0;
         world_.each_fragment(e, [&](id_type f, void* value) {
             ++fragments;
@@ -705,12 +725,64 @@ private:
         });
         expect("each_fragment is all", fragments == has.size());
         for (const auto& [f, value] : has) look_at_value(e, f, value, chunk, row);
+        look_at_places(e, has);
+    }
+
+    /// The value of a sparse fragment stays where it is while it lives. Whatever changes an entity is
+    /// followed by a look at it.
+    void look_at_places(id_type e, const values& has) {
+        std::map<id_type, const void*>& places = places_[e];
+        std::erase_if(places, [&](const auto& one) { return !has.contains(one.first); });
+        for (const auto& [f, value] : has) {
+            if (!model_.is_sparse(f)) continue;
+            const void* const now = std::as_const(world_).try_get_raw(e, f);
+            const auto [at, is_new] = places.emplace(f, now);
+            expect("a sparse value has moved", is_new || at->second == now);
+        }
+    }
+
+    /// A question about any fragments, of both storages.
+    void look_at_query() {
+        const auto next = [&] { return seen_[++asked_ * 7919u % seen_.size()]; };
+        const std::vector<id_type> with{next()};
+        const std::vector<id_type> without{next()};
+        const std::vector<id_type> any{next(), next()};
+        const auto count_of = [](const std::vector<id_type>& all, id_type f) {
+            return std::count(all.begin(), all.end(), f);
+        };
+        const bool has_with = asked_ % 3 != 0;
+        const bool has_any = asked_ % 2 != 0;
+        auto query = world_.template query<const int*, counted*>().without(without);
+        if (has_with) query = query.with(with);
+        if (has_any) query = query.any(any);
+        std::set<id_type> wanted;
+        for (const auto& [e, state] : model_.living) {
+            const values& has = state.has;
+            bool fits = !has.empty() && !has.contains(without[0]) &&
+                        (!has_with || has.contains(with[0])) &&
+                        (!has_any || has.contains(any[0]) || has.contains(any[1]));
+            for (const auto& [f, value] : has)
+                fits = fits && (!model_.fragments.at(f).hidden || (has_with && f == with[0]) ||
+                                (has_any && count_of(any, f) != 0) || f == types_[kind_of<int>] ||
+                                f == types_[kind_of<counted>]);
+            if (fits) wanted.insert(e);
+            expect("matches", query.matches(e) == fits);
+        }
+        expect("a query counts", query.count() == wanted.size());
+        query.each([&](id_type e, const int* number, counted* value) {
+            expect("a loop shows those that match, once", wanted.erase(e) != 0);
+            expect("a loop shows values", number == world_.template try_get<int>(e) &&
+                                              value == world_.template try_get<counted>(e));
+        });
+        expect("a loop shows all", wanted.empty());
     }
 
     void look_at_value(id_type e, id_type f, int value, basic_chunk<Layout> chunk,
                        std::size_t row) {
         const int kind = model_.kind_of(f);
-        expect("has", world_.has(e, f) && chunk.has(f) && world_.has_all(e, f, f));
+        const bool is_inside = !model_.is_sparse(f);
+        expect("has", world_.has(e, f) && world_.has_all(e, f, f));
+        expect("in its chunk", chunk.has(f) == is_inside);
         const void* const raw = std::as_const(world_).try_get_raw(e, f);
         expect("raw", (raw != nullptr) == has_values(kind));
         if (kind == kind_tag) return;
@@ -721,7 +793,8 @@ private:
             expect("value", read_as(*static_cast<const T*>(raw)) == value);
             if (typed != nullptr) expect("the same", typed == &world_.template get<T>(e, f));
             if constexpr (!std::is_empty_v<T>)
-                if (typed != nullptr) expect("row", typed == &chunk.template components<T>(f)[row]);
+                if (typed != nullptr && is_inside)
+                    expect("row", typed == &chunk.template components<T>(f)[row]);
             if (types_[kind_of<T>] == f) expect("by type", typed == world_.template try_get<T>(e));
         });
         expect("other type", world_.template try_get<other>(e, f) == nullptr);
@@ -755,6 +828,8 @@ private:
             model_.fragments[known].kind = kind;
             model_.fragments[known].own = true;
             remember(known);
+            if (sparse_ == sparse::all || (sparse_ == sparse::some && sparse_types_ >> kind & 1u))
+                make_sparse(known);
         }
     }
 
@@ -870,7 +945,11 @@ private:
     basic_chunk<Layout> kept_chunk_;
     std::vector<id_type> kept_fragments_;
     std::deque<std::string> told_;
+    std::map<id_type, std::map<id_type, const void*>> places_;  // of sparse values
     std::size_t steps_ = 0;
+    std::size_t asked_ = 0;
+    sparse sparse_;
+    unsigned sparse_types_;
     int fuse_ = -1;      // copies until one fails
     bool over_ = false;  // no key is left, or it is not known how much of a change was done
 };
@@ -883,10 +962,17 @@ std::size_t run_story(std::span<const std::uint8_t> bytes) {
         options.reuse = bytes[0] & 1 ? reuse::fifo : reuse::lifo;
         options.provenance = (bytes[0] & 2) != 0;
     }
+    using sparse = typename fragment_story<Layout>::sparse;
+    sparse how = sparse::none;
+    unsigned mask = 0;
+    if (bytes.size() > 3) {
+        how = std::array{sparse::none, sparse::some, sparse::some, sparse::all}[bytes[1] % 4];
+        mask = bytes[2] | unsigned{bytes[3]} << 8;
+    }
     const long living = counted::living;
     std::size_t steps = 0;
     {
-        fragment_story<Layout> story(options);
+        fragment_story<Layout> story(options, how, mask);
         story.run(bytes);
         steps = story.steps();
     }

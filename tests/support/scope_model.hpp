@@ -4,6 +4,9 @@
 // The model does not know in which order rows lie. Where the order of hooks follows it (clearing, copying
 // or destroying a fragment) it reads the order from what the world has told, and checks that it is one
 // of those that can be. What a hook did comes from there, too; when and with what it is called does not.
+//
+// Entities with the same fragments share a chunk, and what is done to all of a chunk is done to all of them or
+// to none. Sparse fragments are in no chunk: where they are concerned, entities change one by one.
 #pragma once
 
 #include <muster/id/id.hpp>
@@ -46,6 +49,7 @@ public:
         bool destroys_owners = false;
         std::set<int> needs{};
         int deaths = 0;  // of a C++ type: it comes back
+        bool is_sparse = false;
     };
     struct observer {
         std::map<int, int> watched{};  // kinds of changes, by fragment
@@ -72,6 +76,11 @@ public:
         for (const auto& [e, has] : all_) sum += has.contains(f) ? 1u : 0u;
         return sum + (unnamed_.contains(f) ? unnamed_count_ : 0u);
     }
+    bool is_sparse(int f) const {
+        return f >= 0 && fragments_[static_cast<std::size_t>(f)].is_sparse;
+    }
+    /// Another number for each value of an entity that has come anew: until it goes it is the same.
+    int life(id_type e, int f) const { return lives_.at({e, f}); }
     bool issued(id_type e) const { return issued_.contains(e); }
     int find_fragment(id_type e) const {
         if (e.is_null()) return -1;
@@ -194,7 +203,7 @@ private:
     fragment& at(int f) { return fragments_[static_cast<std::size_t>(f)]; }
     static bool is_immediate(verb what) {
         return what == verb::needs || what == verb::unique || what == verb::policy ||
-               what == verb::write || what >= verb::defer;
+               what == verb::write || what >= verb::sparse;
     }
     static bool is_many(verb what) {
         return what == verb::spawn_many || what == verb::clone_many || what == verb::make_ids;
@@ -239,20 +248,24 @@ private:
         if (f >= 0) forget(f);
     }
     void forget(int f) {
+        const bool was_sparse = is_sparse(f);
         at(f).is_alive = false;
         for (auto& [e, has] : all_) has.erase(f);
         for (fragment& one : fragments_) one.needs.erase(f);
         hooks_.erase(f);
         for (observer& one : observers_) one.watched.erase(f);
         at(f).needs.clear();
-        at(f).is_unique = at(f).destroys_owners = false;
+        at(f).is_unique = at(f).destroys_owners = at(f).is_sparse = false;
         at(f).order = -1;
         if (f >= typed_count) return;
         at(f).id = {};
         ++at(f).deaths;
-        // What waits for a C++ type means its next fragment.
+        // What waits for a C++ type means its next fragment, and is where the values of this one were.
         for (const command& one : queue_)
-            if (one.target == f || (one.slot == f && one.target < 0)) meet(f);
+            if (one.target == f || (one.slot == f && one.target < 0)) {
+                meet(f);
+                at(f).is_sparse = was_sparse;
+            }
     }
     void drop_from(std::size_t start) {
         while (queue_.size() > start) {
@@ -295,7 +308,8 @@ private:
     }
     void make_fragment(const op& one, const result& seen, result& made);
     void note_fragment(const op& one, id_type e);
-    void note_ids(const std::vector<id_type>& made);
+    void note_ids(const op& one, const std::vector<id_type>& made);
+    void make_sparse(int f, const result& seen);
     std::vector<id_type> by_key() const;
 
 public:
@@ -345,10 +359,29 @@ private:
     template <class Call>
     void in_scope(Call call);
 
-    /// Entities that have the same fragments, among them this one.
-    using chunk_list = std::map<std::set<int>, std::vector<id_type>>;
-    chunk_list chunks_of(int f) const;
-    /// All or nothing for each chunk; in the order in which the world's hooks were called for them.
+    /// Those who change together: by the fragments of their chunk or, where sparse fragments are
+    /// concerned, each alone.
+    using place = std::pair<std::set<int>, id_type>;
+    using chunk_list = std::map<place, std::vector<id_type>>;
+    place place_of(id_type e, bool alone) const {
+        place made{{}, alone ? e : id_type{}};
+        if (alone) return made;
+        for (const auto& [f, value] : all_.at(e))
+            if (!is_sparse(f)) made.first.insert(f);
+        return made;
+    }
+    bool has_sparse(id_type e) const {
+        return std::ranges::any_of(all_.at(e),
+                                   [&](const auto& one) { return is_sparse(one.first); });
+    }
+    /// Whether a sparse fragment comes with it.
+    bool is_mixed(int f) const;
+    /// Entities that have this one.
+    chunk_list chunks_of(int f, bool alone) const;
+    /// In the order in which the world's hooks were called for them.
+    template <class IsTold, class Change>
+    void each_place(chunk_list chunks, std::optional<stopped>& first, IsTold is_told, Change use);
+    /// All or nothing for each.
     template <class IsTold, class Change>
     void each_chunk(chunk_list chunks, std::optional<stopped>& first, IsTold is_told, Change use);
 
@@ -368,13 +401,19 @@ private:
         return has.contains(with) && !has.contains(without);
     }
     void batch(const command& one);
-    void batch_destroy(chunk_list chunks);
+    void batch_destroy(chunk_list chunks, bool alone);
+    void batch_clear(const chunk_list& chunks, const command& each);
     bool is_told_going(id_type e) const;
     template <class IsTold>
     void refuse_mixed(const chunk_list& chunks, IsTold is_told) const;
     /// The same changes of all, or of none.
     void change_rows(const std::vector<id_type>& rows, const command& one);
     bool is_told_change(id_type e, const command& one);
+    /// Values that it did not have begin to live.
+    void renew(id_type e, const values& old) {
+        for (const auto& [f, value] : all_.at(e))
+            if (!old.contains(f)) lives_[{e, f}] = ++last_life_;
+    }
 
     void observe(const op& one);
     void use_observer(const op& one, const result& seen, result& made);
@@ -454,6 +493,8 @@ private:
     std::size_t unnamed_count_ = 0;
     bool is_outside_ = false;  // the call has opened the only scope, for itself
     int last_scope_ = 0;
+    std::map<std::pair<id_type, int>, int> lives_;
+    int last_life_ = 0;
     int next_order_ = 0;
 };
 

@@ -43,12 +43,15 @@ void scope_model<Layout>::batch(const command& one) {
                 : one.what == change::batch_remove ? change::remove
                                                    : change::clear;
     if (each.has_value() && !at(one.slot).is_alive) fail(errc::dead_fragment);
+    const bool alone = is_sparse(one.with) || is_sparse(one.without) || is_mixed(one.slot);
     chunk_list stay;  // these come first: others may join them
     chunk_list go;
     for (const auto& [e, has] : all_)
         if (matches(has, one.with, one.without))
-            (each.has_value() && has.contains(one.slot) ? stay : go)[keys(has)].push_back(e);
-    if (one.what == change::batch_destroy) return batch_destroy(go);
+            (each.has_value() && has.contains(one.slot) && !alone ? stay : go)[place_of(e, alone)]
+                .push_back(e);
+    if (one.what == change::batch_destroy) return batch_destroy(go, alone);
+    if (one.what == change::batch_clear && !alone) return batch_clear(go, each);
     std::optional<stopped> first;
     const auto is_told = [&](id_type e) { return is_told_change(e, each); };
     const auto use = [&](const std::vector<id_type>& rows) { change_rows(rows, each); };
@@ -59,11 +62,34 @@ void scope_model<Layout>::batch(const command& one) {
     if (first) throw *first;
 }
 
+/// A chunk in which some have sparse fragments is cleared one by one.
+template <class Layout>
+void scope_model<Layout>::batch_clear(const chunk_list& chunks, const command& each) {
+    const auto is_told = [&](id_type e) { return is_told_change(e, each); };
+    chunk_list single;
+    const auto has_some = [&](const std::vector<id_type>& rows) {
+        return std::ranges::any_of(rows, [&](id_type e) { return has_sparse(e); });
+    };
+    for (const auto& [where, rows] : chunks)
+        for (const id_type e : rows)
+            single[has_some(rows) ? place_of(e, true) : where].push_back(e);
+    refuse_mixed(single, is_told);
+    std::optional<stopped> first;
+    each_place(chunks, first, is_told, [&](const std::vector<id_type>& rows) {
+        if (!has_some(rows)) return in_scope([&] { change_rows(rows, each); });
+        chunk_list some;
+        for (const id_type e : rows) some[place_of(e, true)].push_back(e);
+        each_chunk(some, first, is_told,
+                   [&](const std::vector<id_type>& those) { change_rows(those, each); });
+    });
+    if (first) throw *first;
+}
+
 /// A hook that does something sees which of the chunks that tell nobody come before it.
 template <class Layout>
 template <class IsTold>
 void scope_model<Layout>::refuse_mixed(const chunk_list& chunks, IsTold is_told) const {
-    const auto tells = [&](const auto& one) { return is_told(one.second.front()); };
+    const auto tells = [&](const auto& one) { return std::ranges::any_of(one.second, is_told); };
     const auto acts = [](const called<id_type>& one) {
         return std::ranges::any_of(one.did,
                                    [](const auto& did) { return did.first.what != verb::stop; });
@@ -114,7 +140,10 @@ void scope_model<Layout>::change_rows(const std::vector<id_type>& rows, const co
         for (const id_type e : rows) all_[e] = old[e];
         throw;
     }
-    for (const id_type e : rows) note_move(e, old[e], made[e].changed);
+    for (const id_type e : rows) {
+        note_move(e, old[e], made[e].changed);
+        renew(e, old[e]);
+    }
 }
 
 template <class Layout>
@@ -126,15 +155,16 @@ bool scope_model<Layout>::is_told_going(id_type e) const {
 
 /// Fragments go by themselves, when those that are none have gone.
 template <class Layout>
-void scope_model<Layout>::batch_destroy(chunk_list chunks) {
-    std::map<std::set<int>, std::vector<id_type>> later;
+void scope_model<Layout>::batch_destroy(chunk_list chunks, bool alone) {
+    chunk_list later;
+    const auto is_told = [&](id_type e) { return is_told_going(e); };
     bool tells = false;
     for (auto chunk = chunks.begin(); chunk != chunks.end();) {
         std::vector<id_type>& rows = chunk->second;
         for (const id_type e : rows)
             if (is_met(find_fragment(e))) later[chunk->first].push_back(e);
         std::erase_if(rows, [&](id_type e) { return is_met(find_fragment(e)); });
-        tells = tells || std::ranges::any_of(rows, [&](id_type e) { return is_told_going(e); });
+        tells = tells || std::ranges::any_of(rows, is_told);
         chunk = rows.empty() ? chunks.erase(chunk) : std::next(chunk);
     }
     if (later.size() > 1 || (later.size() == 1 && later.begin()->second.size() > 1))
@@ -142,14 +172,15 @@ void scope_model<Layout>::batch_destroy(chunk_list chunks) {
     if (later.size() == 1 && !chunks.contains(later.begin()->first)) {
         if (tells) throw undecided{};
         in_scope([&] { add(change::destroy_fragment, later.begin()->second.front()); });
-    } else if (later.size() == 1 && tells && !is_told_going(chunks[later.begin()->first].front())) {
+    } else if (later.size() == 1 && tells &&
+               std::ranges::none_of(chunks[later.begin()->first], is_told)) {
         throw undecided{};
     }
     std::optional<stopped> first;
-    const auto is_told = [&](id_type e) { return is_told_going(e); };
     refuse_mixed(chunks, is_told);
     each_chunk(chunks, first, is_told, [&](const std::vector<id_type>& rows) {
-        for (const id_type e : later[keys(all_[rows.front()])]) add(change::destroy_fragment, e);
+        for (const id_type e : later[place_of(rows.front(), alone)])
+            add(change::destroy_fragment, e);
         each_told(rows, is_told, [&](id_type e) { tell_going(e); });
         for (const id_type e : rows) note_all(removed, e);
         for (const id_type e : rows) die(e);

@@ -117,6 +117,7 @@ void scope_model<Layout>::move(id_type e, const effect& made, bool is_born) {
         throw;
     }
     note_move(e, old, made.changed);
+    renew(e, old);
 }
 
 template <class Layout>
@@ -174,10 +175,22 @@ void scope_model<Layout>::in_scope(Call call) {
 }
 
 template <class Layout>
-auto scope_model<Layout>::chunks_of(int f) const -> chunk_list {
+bool scope_model<Layout>::is_mixed(int f) const {
+    if (f < 0) return false;
+    std::vector<int> all{f};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (is_sparse(all[i])) return true;
+        for (const int needed : fragments_[static_cast<std::size_t>(all[i])].needs)
+            if (std::ranges::find(all, needed) == all.end()) all.push_back(needed);
+    }
+    return false;
+}
+
+template <class Layout>
+auto scope_model<Layout>::chunks_of(int f, bool alone) const -> chunk_list {
     chunk_list made;
     for (const auto& [e, has] : all_)
-        if (has.contains(f)) made[keys(has)].push_back(e);
+        if (has.contains(f)) made[place_of(e, alone)].push_back(e);
     return made;
 }
 
@@ -185,8 +198,18 @@ template <class Layout>
 template <class IsTold, class Change>
 void scope_model<Layout>::each_chunk(chunk_list chunks, std::optional<stopped>& first,
                                      IsTold is_told, Change use) {
+    each_place(std::move(chunks), first, is_told,
+               [&](const std::vector<id_type>& rows) { in_scope([&] { use(rows); }); });
+}
+
+template <class Layout>
+template <class IsTold, class Change>
+void scope_model<Layout>::each_place(chunk_list chunks, std::optional<stopped>& first,
+                                     IsTold is_told, Change use) {
     while (!chunks.empty()) {
-        const auto tells = [&](const auto& one) { return is_told(one.second.front()); };
+        const auto tells = [&](const auto& one) {
+            return std::ranges::any_of(one.second, is_told);
+        };
         auto chunk = std::ranges::find_if(chunks, tells);
         if (chunk == chunks.end())
             chunk = chunks.begin();
@@ -198,7 +221,7 @@ void scope_model<Layout>::each_chunk(chunk_list chunks, std::optional<stopped>& 
         const std::vector<id_type> rows = chunk->second;
         chunks.erase(chunk);
         try {
-            in_scope([&] { use(rows); });
+            use(rows);
         } catch (const stopped& why) {
             if (!first) first = why;
         }
@@ -209,7 +232,7 @@ template <class Layout>
 void scope_model<Layout>::clear_fragment(int f) {
     std::optional<stopped> first;
     const auto is_told = [&](id_type) { return is_heard(f, hook_event::remove); };
-    each_chunk(chunks_of(f), first, is_told, [&](const std::vector<id_type>& rows) {
+    each_chunk(chunks_of(f, is_sparse(f)), first, is_told, [&](const std::vector<id_type>& rows) {
         each_told(rows, is_told, [&](id_type e) { run(hook_event::remove, f, e); });
         for (const id_type e : rows) {
             all_[e].erase(f);
@@ -221,11 +244,12 @@ void scope_model<Layout>::clear_fragment(int f) {
 
 template <class Layout>
 void scope_model<Layout>::copy_fragment(int from, int to) {
-    chunk_list both = chunks_of(from);  // these come first
+    const bool alone = is_sparse(from) || is_mixed(to);
+    chunk_list both = chunks_of(from, alone);  // these come first
     chunk_list others;
     for (auto chunk = both.begin(); chunk != both.end();) {
         const auto next = std::next(chunk);
-        if (!chunk->first.contains(to)) others.insert(both.extract(chunk));
+        if (!alone && !chunk->first.first.contains(to)) others.insert(both.extract(chunk));
         chunk = next;
     }
     std::optional<stopped> first;
@@ -248,7 +272,10 @@ void scope_model<Layout>::copy_fragment(int from, int to) {
             for (const id_type e : rows) all_[e] = old[e];
             throw;
         }
-        for (const id_type e : rows) note_move(e, old[e], touched);
+        for (const id_type e : rows) {
+            note_move(e, old[e], touched);
+            renew(e, old[e]);
+        }
     };
     const auto is_told = [&](id_type e) {
         const effect made = come_to(all_[e], {{change::put, e, to, 0}});

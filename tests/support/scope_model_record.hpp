@@ -22,7 +22,7 @@ void scope_model<Layout>::record(const op& one, const result& seen, result& made
         if (one.what == verb::clone_many) require(e);
         for (int i = 0; i < one.count; ++i)
             made.made.push_back(record_birth(one, seen, static_cast<std::size_t>(i)));
-        if (one.what == verb::make_ids) note_ids(made.made);
+        if (one.what == verb::make_ids) note_ids(one, made.made);
         break;
     case verb::make_tag:
     case verb::make_fragment: make_fragment(one, seen, made); break;
@@ -109,6 +109,7 @@ void scope_model<Layout>::record(const op& one, const result& seen, result& made
     case verb::batch_remove:
     case verb::batch_clear:
     case verb::batch_destroy: record_batch(one, made); break;
+    case verb::sparse: make_sparse(f, seen); break;
     case verb::observe: observe(one); break;
     case verb::end_observer:
     case verb::cut_observer:
@@ -332,12 +333,32 @@ template <class Layout>
 void scope_model<Layout>::note_fragment(const op& one, id_type e) {
     fragments_.push_back({e, one.what == verb::make_tag ? kind_tag : one.count, false, alive(e)});
     fragments_.back().order = next_order_++;
+    fragments_.back().is_sparse = one.slot2 != 0 && alive(e);
 }
 
 template <class Layout>
-void scope_model<Layout>::note_ids(const std::vector<id_type>& made) {
-    for (std::size_t i = 0; i < made.size(); ++i)
+void scope_model<Layout>::note_ids(const op& one, const std::vector<id_type>& made) {
+    for (std::size_t i = 0; i < made.size(); ++i) {
         fragments_.push_back({made[i], i % 2 == 0 ? kind_tag : kind_number, true, alive(made[i])});
+        if (one.slot2 == 0 || i != 0 || !alive(made[i])) continue;
+        fragments_.back().order = next_order_++;
+        fragments_.back().is_sparse = true;
+    }
+}
+
+/// Only what nobody has, and what does not wait for anybody.
+template <class Layout>
+void scope_model<Layout>::make_sparse(int f, const result& seen) {
+    require_fragment(f);
+    if (is_sparse(f)) return;
+    if (count(f) != 0 || std::ranges::any_of(queue_, [&](const command& one) {
+            return one.slot == f && (one.has_value() || one.what == change::batch_set ||
+                                     one.what == change::batch_add);
+        }))
+        fail(errc::fragment_in_use);
+    // It may have chunks without rows, over which a loop may go.
+    if (!scopes_.empty() && seen.error == code(errc::in_scope)) fail(errc::in_scope);
+    at(f).is_sparse = true;
 }
 
 template <class Layout>
@@ -384,9 +405,12 @@ void scope_model<Layout>::make_many(const op& one, const result& seen, result& m
         for (const id_type e : born) die(e);
         throw;
     }
-    for (const id_type e : born) note_all(added, e);
+    for (const id_type e : born) {
+        note_all(added, e);
+        renew(e, {});
+    }
     close(whole, true);
-    if (one.what == verb::make_ids) note_ids(born);
+    if (one.what == verb::make_ids) note_ids(one, born);
     made.made = born;
 }
 

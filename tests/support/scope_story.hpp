@@ -5,8 +5,10 @@
 
 #include <muster/world/world.hpp>
 
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -32,6 +34,10 @@ public:
             slots_.push_back({typed_id(f), f, false});
             model_.fragments().push_back({slots_.back().id, f});
             model_.meet(f);
+            if (!is_sparse_next()) continue;
+            world_.define(slots_.back().id).sparse();
+            model_.fragments().back().is_sparse = true;
+            trace_ += say("    sparse: ", f, "\n");
         }
         base_ = slots_[0].id.version();
         foreign_ = stranger_.spawn(number{1});
@@ -77,6 +83,9 @@ private:
     };
 
     int roll(int end) { return static_cast<int>(dice_() % static_cast<std::uint64_t>(end)); }
+
+    /// Of a fragment that comes.
+    bool is_sparse_next() { return roll(100) < sparse_percent_; }
 
     // ---- what happens next ---------------------------------------------------------------------
 
@@ -202,14 +211,30 @@ private:
     void end_scope(int scope, Call run, bool cancels = false);
 
     void loop(int nesting);
-    template <class Query>
-    void loop_over(int nesting, const Query& query, std::vector<int> with,
-                   std::vector<int> without);
+    /// The fragments that those must have, must not have, and one of which they must have.
+    struct asked_for {
+        std::vector<int> with;
+        std::vector<int> without{};
+        std::vector<int> any{};
+    };
+    template <class... Ts>
+    void loop_over(int nesting, const basic_query<Layout, Ts...>& query, const asked_for& terms);
+    void loop_over_mixture(int nesting);
+    template <class... Ts>
+    std::vector<id_type> expected_of(const basic_query<Layout, Ts...>& query,
+                                     const asked_for& terms);
+    /// What a loop shows of an entity.
+    template <class T>
+    void look_at_argument(id_type e, T* shown);
+    template <class T>
+    void look_at_rows(const basic_rows<Layout>& rows);
 
     // ---- looking -------------------------------------------------------------------------------
 
     void look_at_all();
     void look_at(id_type e, const typename model_type::values& has);
+    /// The value of a sparse fragment stays where it is while it lives.
+    void look_at_place(id_type e, int f, const void* value);
 
     void note(const op& one) {
         trace_ += say("    ", verb_names[static_cast<int>(one.what)], " ",
@@ -244,6 +269,9 @@ private:
     std::uint64_t next_key_ = 5000;  // of spawn_at
     int budget_ = 0;                 // of what hooks may do
     int stops_ = 0;
+    // None, some or all fragments are sparse.
+    const int sparse_percent_ = std::array{0, 35, 70, 100}[static_cast<std::size_t>(roll(4))];
+    std::map<std::pair<id_type, int>, std::pair<int, const void*>> places_;  // by life
     const long living_before_ = text::living;
     std::string trace_;
 };

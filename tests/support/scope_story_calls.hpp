@@ -16,7 +16,11 @@ auto scope_story<Layout>::any_operation(bool in_hook, int own_fragment) -> op {
         one.slot = roll(3) == 0 ? -1 : roll(2) * kind_text;
         break;
     case verb::clone_many: one.count = roll(3); break;
-    case verb::make_ids: one.count = 2; break;
+    case verb::make_ids:
+        one.count = 2;
+        one.slot2 = is_sparse_next() ? 1 : 0;
+        break;
+    case verb::make_tag: one.slot2 = is_sparse_next() ? 1 : 0; break;
     case verb::spawn_at:
         if (roll(4) != 0 || !world_.alive(one.who))
             one.who =
@@ -65,13 +69,17 @@ auto scope_story<Layout>::any_operation(bool in_hook, int own_fragment) -> op {
              kind_of(one.slot) != kind_of(one.slot2)))
             one.slot = one.slot2 = kind_number;
         break;
-    case verb::make_fragment: one.count = roll(2) * kind_text; break;
+    case verb::make_fragment:
+        one.count = roll(2) * kind_text;
+        one.slot2 = is_sparse_next() ? 1 : 0;
+        break;
     case verb::needs:
         one.slot2 = any_fragment();
         if (is_late(one.slot2)) one.slot2 = kind_marker;
         [[fallthrough]];
     case verb::unique:
     case verb::policy:
+    case verb::sparse:
         if (is_late(one.slot)) one.slot = kind_number;
         break;
     case verb::add_hook:
@@ -112,6 +120,7 @@ verb scope_story<Layout>::any_verb(bool in_hook) {
                         what == verb::cancel || what == verb::destroy_if))
             continue;
         if (in_hook && what >= verb::observe && what <= verb::read_observer) continue;
+        if (what == verb::sparse && (in_hook || !is_sparse_next())) continue;
         if (what == verb::batch_destroy && roll(3) != 0) continue;
         if (what == verb::observe && observers_.size() > 12) continue;
         if (what > verb::observe && what <= verb::read_observer && observers_.empty()) continue;
@@ -149,16 +158,21 @@ void scope_story<Layout>::call(const op& one, result& made) {
     case verb::set_wrong: w.set(e, id_of(f), aligned{1}); break;
     case verb::clear: made.count = w.clear(e) ? 1u : 0u; break;
     case verb::copy_fragment: made.count = w.copy_fragment(id_of(f), id_of(one.slot2)); break;
-    case verb::make_tag: keep_slots({made.made = {w.tag()}}, kind_tag, false); break;
+    case verb::make_tag:
+        keep_slots({made.made = {w.tag()}}, kind_tag, false);
+        if (one.slot2 != 0) w.define(made.made[0]).sparse();
+        break;
     case verb::make_fragment:
         made.made = {one.count == kind_text ? w.template fragment<text>().id()
                                             : w.template fragment<number>().id()};
         keep_slots(made.made, one.count, false);
+        if (one.slot2 != 0) w.define(made.made[0]).sparse();
         break;
     case verb::make_ids: {
         const auto all = w.template ids<2>();
         made.made.assign(all.begin(), all.end());
         keep_slots(made.made, kind_tag, true);
+        if (one.slot2 != 0 && w.alive(all[0])) w.define(all[0]).sparse();
         break;
     }
     case verb::needs: w.define(id_of(f)).needs(id_of(one.slot2)); break;
@@ -167,6 +181,7 @@ void scope_story<Layout>::call(const op& one, result& made) {
         w.define(id_of(f)).when_destroyed(value % 2 != 0 ? destruction::destroy_owners
                                                          : destruction::remove_fragment);
         break;
+    case verb::sparse: w.define(id_of(f)).sparse(); break;
     case verb::defer: made.count = w.defer() ? 1u : 0u; break;
     case verb::commit: made.count = w.commit() ? 1u : 0u; break;
     case verb::cancel: made.count = w.cancel() ? 1u : 0u; break;

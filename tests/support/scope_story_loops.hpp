@@ -4,6 +4,10 @@
 
 #include "scope_story.hpp"
 
+#include <span>
+#include <tuple>
+#include <type_traits>
+
 namespace muster::test::scopes {
 
 template <class Layout>
@@ -85,48 +89,136 @@ void scope_story<Layout>::end_scope(int scope, Call run, bool cancels) {
 template <class Layout>
 void scope_story<Layout>::loop(int nesting) {
     const int made = static_cast<int>(slots_.size()) > typed_count ? any_made() : kind_number;
-    switch (roll(5)) {
-    case 0: loop_over(nesting, world_.template query<number>(), {kind_number}, {}); break;
-    case 1:
-        loop_over(nesting, world_.template query<const text, number*>(), {kind_text}, {});
-        break;
+    switch (roll(8)) {
+    case 0: loop_over(nesting, world_.template query<number>(), {{kind_number}}); break;
+    case 1: loop_over(nesting, world_.template query<const text, number*>(), {{kind_text}}); break;
     case 2:
         loop_over(nesting, world_.template query<marker>().template without<number>(),
-                  {kind_marker}, {kind_number});
+                  {{kind_marker}, {kind_number}});
         break;
     case 3:
         model_.meet(kind_aligned);
-        loop_over(nesting, world_.template query<aligned, owner*>(), {kind_aligned}, {});
+        loop_over(nesting, world_.template query<aligned, owner*>(), {{kind_aligned}});
         break;
-    default: loop_over(nesting, world_.query().with(id_of(made)), {made}, {});
+    case 4: loop_over(nesting, world_.query().with(id_of(made)), {{made}}); break;
+    default: loop_over_mixture(nesting);
     }
 }
 
 template <class Layout>
-template <class Query>
-void scope_story<Layout>::loop_over(int nesting, const Query& query, std::vector<int> with,
-                                    std::vector<int> without) {
+void scope_story<Layout>::loop_over_mixture(int nesting) {
+    asked_for terms;
+    const int which = roll(3);
+    if (which == 0) terms.with = {kind_number};
+    if (which == 1) terms.with = {kind_text, kind_owner};
+    for (int i = roll(3); i > 1; --i) terms.with.push_back(any_fragment());
+    for (int i = roll(3); i > 1; --i) terms.without.push_back(any_fragment());
+    for (int i = roll(4); i > 0; --i) terms.any.push_back(any_fragment());
+    model_.meet(kind_aligned);
+    const auto refine = [&](auto query) {
+        std::vector<id_type> all;
+        const auto ids = [&](const std::vector<int>& from) {
+            all.clear();
+            for (const int f : from) all.push_back(id_of(f));
+            return std::span<const id_type>(all);
+        };
+        query = query.with(ids(terms.with)).without(ids(terms.without));
+        return terms.any.empty() ? query : query.any(ids(terms.any));
+    };
+    if (which == 0)
+        loop_over(nesting, refine(world_.template query<number, const text*, aligned*>()), terms);
+    else if (which == 1)
+        loop_over(nesting, refine(world_.template query<text, const owner, marker*>()), terms);
+    else
+        loop_over(nesting, refine(world_.template query<const number*, text*>()), terms);
+}
+
+template <class Layout>
+template <class... Ts>
+auto scope_story<Layout>::expected_of(const basic_query<Layout, Ts...>& query,
+                                      const asked_for& terms) -> std::vector<id_type> {
     std::vector<id_type> expected;
     for (const auto& [e, has] : model_.all()) {
         const auto is_there = [&, &mine = has](int f) { return mine.contains(f); };
-        if (std::ranges::all_of(with, is_there) && std::ranges::none_of(without, is_there))
-            expected.push_back(e);
+        const bool matches = !has.empty() && std::ranges::all_of(terms.with, is_there) &&
+                             std::ranges::none_of(terms.without, is_there) &&
+                             (terms.any.empty() || std::ranges::any_of(terms.any, is_there));
+        if (query.matches(e) != matches) model_type::differ("another matches: " + query.explain(e));
+        if ((query.explain(e).find("does not match") == std::string::npos) != matches)
+            model_type::differ("explained wrongly: " + query.explain(e));
+        if (matches) expected.push_back(e);
     }
+    if (query.count() != expected.size()) model_type::differ("a query counts others");
+    const id_type first = query.first();
+    if (expected.empty() ? !first.is_null() : std::ranges::find(expected, first) == expected.end())
+        model_type::differ("a query has another first");
+    return expected;
+}
+
+template <class Layout>
+template <class T>
+void scope_story<Layout>::look_at_argument(id_type e, T* shown) {
+    using type = std::remove_const_t<T>;
+    int f = 0;
+    while (!with_type(f, [&]<class U>() { return std::is_same_v<U, type>; })) ++f;
+    const auto& has = model_.all().at(e);
+    if ((shown != nullptr) != has.contains(f)) model_type::differ(say("a loop shows no ", f));
+    if (shown == nullptr) return;
+    if (read_as(*shown) != has.at(f)) model_type::differ(say("a loop shows another ", f));
+    if (!std::is_empty_v<type> && shown != world_.template try_get<type>(e))
+        model_type::differ(say("a loop shows another place of ", f));
+}
+
+template <class Layout>
+template <class T>
+void scope_story<Layout>::look_at_rows(const basic_rows<Layout>& rows) {
+    using type = std::remove_const_t<std::remove_pointer_t<T>>;
+    if constexpr (!std::is_empty_v<type>) {
+        std::size_t count = 0;
+        for (const id_type e : rows.entities()) count += world_.template has<type>(e) ? 1u : 0u;
+        if (count != 0 && count != rows.size()) model_type::differ("rows that differ");
+        if (rows.template has<type>() != (count != 0)) model_type::differ("what rows have");
+        if (count == 0) return;
+        const std::span<type> values = rows.template components<type>();
+        if (values.size() != rows.size()) model_type::differ("a span of another size");
+        for (std::size_t i = 0; i < values.size(); ++i)
+            look_at_argument(rows.entities()[i], &values[i]);
+    }
+}
+
+template <class Layout>
+template <class... Ts>
+void scope_story<Layout>::loop_over(int nesting, const basic_query<Layout, Ts...>& query,
+                                    const asked_for& terms) {
     const int style = roll(3);
     const int leaves = roll(8) == 0 ? roll(4) : -1;  // after so many
     const bool breaks = style == 1 && roll(2) == 0;
-    trace_ += say("    loop over ", with[0], ", style ", style, "\n");
-    if (query.count() != expected.size()) model_type::differ("a query counts others");
+    trace_ += say("    loop over");
+    for (const int f : terms.with) trace_ += say(" ", f);
+    trace_ += say(" / ");
+    for (const int f : terms.without) trace_ += say(" ", f);
+    trace_ += say(" / ");
+    for (const int f : terms.any) trace_ += say(" ", f);
+    trace_ += say(", style ", style, "\n");
+    std::vector<id_type> expected = expected_of(query, terms);
     std::vector<id_type> seen;
     int acts = 6;
     bool is_left = false;
-    const auto visit = [&](id_type e) {
+    const auto pointer = []<class Shown>(Shown&& one) {
+        if constexpr (std::is_pointer_v<std::remove_reference_t<Shown>>)
+            return one;
+        else
+            return &one;
+    };
+    const auto visit = [&](id_type e, auto... shown) {
         trace_ += say("    at ", test::text_of(e, base_), "\n");
         if (std::erase(expected, e) == 0) model_type::differ("a loop shows another entity");
+        (look_at_argument(e, shown), ...);
         while (acts > 0 && roll(2) == 0) {
             --acts;
             step(nesting + 1);
         }
+        (look_at_argument(e, shown), ...);
         seen.push_back(e);
         is_left = leaves == static_cast<int>(seen.size());
         if (is_left && !breaks) throw loop_stop();
@@ -134,14 +226,15 @@ void scope_story<Layout>::loop_over(int nesting, const Query& query, std::vector
     const int scope = model_.open(false);
     end_scope(scope, [&] {
         if (style == 0) {
-            query.each([&](id_type e, auto&&...) { visit(e); });
+            query.each([&](id_type e, auto&&... shown) { visit(e, pointer(shown)...); });
         } else if (style == 1) {
             for (const auto& row : query) {
-                visit(std::get<0>(row));
+                std::apply([&](id_type e, auto&&... shown) { visit(e, pointer(shown)...); }, row);
                 if (is_left) break;
             }
         } else {
             query.each_chunk([&](const basic_rows<Layout>& rows) {
+                (look_at_rows<Ts>(rows), ...);
                 for (const id_type e : rows.entities()) visit(e);
             });
         }
@@ -202,6 +295,7 @@ void scope_story<Layout>::look_at(id_type e, const typename model_type::values& 
         if (order <= last) differ("the order of fragments");
         last = order;
         if (f >= typed_count && read_raw(kind_of(f), value) != has.at(f)) differ(say("value ", f));
+        look_at_place(e, f, value);
     });
     if (count != has.size()) differ("fragments");
     for (int f = 0; f < typed_count; ++f)
@@ -213,6 +307,16 @@ void scope_story<Layout>::look_at(id_type e, const typename model_type::values& 
             if (is_there && (read_as(*found) != has.at(f) || &world_.template get<T>(e) != found))
                 differ(say("value ", f, ": ", read_as(*found), ", not ", has.at(f)));
         });
+}
+
+template <class Layout>
+void scope_story<Layout>::look_at_place(id_type e, int f, const void* value) {
+    if (!model_.is_sparse(f) || !has_values(kind_of(f))) return;
+    const std::pair now{model_.life(e, f), value};
+    auto& known = places_[{e, f}];
+    if (known.first == now.first && known.second != now.second)
+        model_type::differ(say("value ", f, " of ", test::text_of(e, base_), " has moved"));
+    known = now;
 }
 
 }  // namespace muster::test::scopes

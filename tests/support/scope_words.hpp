@@ -37,7 +37,7 @@ enum class verb {
     destroy, destroy_two, destroy_if, set, set_two, set_wrong, add, emplace, get_or_emplace,
     patch, touch, write, remove, remove_two, clear, clear_fragment, copy_fragment, make_tag,
     make_fragment, make_ids, batch_set, batch_add, batch_remove, batch_clear, batch_destroy,
-    needs, unique, policy, defer, commit, cancel, add_hook, cut, restore, observe,
+    needs, unique, policy, sparse, defer, commit, cancel, add_hook, cut, restore, observe,
     end_observer, cut_observer, restore_observer, read_observer, stop
 };
 inline constexpr const char* verb_names[] = {
@@ -46,7 +46,7 @@ inline constexpr const char* verb_names[] = {
     "add", "emplace", "get_or_emplace", "patch", "touch", "write", "remove", "remove_two",
     "clear", "clear_fragment", "copy_fragment", "make_tag", "make_fragment", "make_ids",
     "batch_set", "batch_add", "batch_remove", "batch_clear", "batch_destroy", "needs", "unique",
-    "policy", "defer", "commit", "cancel", "add_hook", "cut", "restore", "observe",
+    "policy", "sparse", "defer", "commit", "cancel", "add_hook", "cut", "restore", "observe",
     "end_observer", "cut_observer", "restore_observer", "read_observer", "stop"
 };
 // clang-format on
@@ -57,7 +57,7 @@ struct operation {
     Id who;        // whom it is about
     Id other;      // the second of destroy_two
     int slot = 0;  // the number of the fragment; of batches: which those must have that it concerns
-    int slot2 = 0;
+    int slot2 = 0;  // of what is made: whether it is sparse
     int value = 0;
     // Of many; the hook of cut and restore; the kind of what is made or hooked; of batches: the
     // fragment that those must not have, or -1; of observers: which, or the kinds of its changes.

@@ -1,5 +1,8 @@
 // world_model: what a world must do, written as plainly as possible with maps and vectors. It shares no
 // code with the world but the packing of an id.
+//
+// Kinds that are sparse are in no chunk. Where there are some, the model does not know in which order chunks
+// were made, and in which order their rows came.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -52,11 +56,18 @@ public:
         const auto found = rows_.find(set);
         return found == rows_.end() ? none : found->second;
     }
-    static kind_set set_of(const values& has) {
+    /// What of it the chunk of an entity has.
+    kind_set set_of(const values& has) const {
         kind_set made;
-        for (const auto& [kind, value] : has) made.insert(kind);
+        for (const auto& [kind, value] : has)
+            if (!sparse_.contains(kind)) made.insert(kind);
         return made;
     }
+    bool is_sparse(int kind) const { return sparse_.contains(kind); }
+    /// No kind is, or was since the world began.
+    bool is_plain() const { return is_plain_; }
+    /// Which life of a kind an entity has: a value that goes and comes again is another.
+    int life(id_type e, int kind) const { return lives_.at({e, kind}); }
     /// The user's entities, by key.
     std::vector<id_type> living() const {
         std::vector<id_type> made;
@@ -76,6 +87,15 @@ public:
                 for (const id_type e : rows(chunk))
                     if (at(e).has.at(kind) == value) return e;
         return {};
+    }
+    /// Any that has this value.
+    bool is_found(id_type e, int kind, int value) const {
+        if (e.is_null())
+            return std::ranges::none_of(all_, [&](const auto& one) {
+                const auto found = one.second.has.find(kind);
+                return found != one.second.has.end() && found->second == value;
+            });
+        return has(e, kind) && at(e).has.at(kind) == value;
     }
     std::optional<id_type> fragment(int kind) const {
         const auto found = fragments_.find(kind);
@@ -98,12 +118,20 @@ public:
     std::optional<errc> meet(const std::vector<int>& kinds) {
         for (const int kind : kinds)
             if (const auto trouble = meet_fragment(kind)) return trouble;
-        make_chunk(kind_set(kinds.begin(), kinds.end()));
+        kind_set set(kinds.begin(), kinds.end());
+        std::erase_if(set, [&](int kind) { return is_sparse(kind); });
+        make_chunk(set);
         return {};
     }
     /// A chunk of these is made, if there is none.
     void make_chunk(const kind_set& set) {
         if (!set.empty() && std::ranges::find(order_, set) == order_.end()) order_.push_back(set);
+    }
+
+    /// Of a kind that nobody has.
+    void make_sparse(int kind) {
+        sparse_.insert(kind);
+        is_plain_ = false;
     }
 
     outcome spawn(const values& has) {
@@ -119,6 +147,7 @@ public:
 
     /// The entity now has exactly these.
     void become(id_type e, const values& has) {
+        renew(e, has);
         make_chunk(set_of(has));
         const std::string name = at(e).name;
         if (set_of(has) == set_of(at(e).has)) {
@@ -145,6 +174,11 @@ public:
     /// Takes a kind from all, chunk by chunk.
     std::size_t clear_kind(int kind) {
         if (!fragments_.contains(kind)) return 0;
+        if (is_sparse(kind)) {
+            std::size_t owners = 0;
+            for (auto& [e, state] : all_) owners += state.has.erase(kind);
+            return owners;
+        }
         make_chunk({kind});
         std::size_t count = 0;
         const std::vector<kind_set> chunks = order_;
@@ -212,11 +246,16 @@ private:
     }
 
     void enter(id_type e, const values& has) {
+        renew(e, has);
         all_[e].has = has;
         settle(e);
     }
     void settle(id_type e) {
-        if (!at(e).has.empty()) rows_[set_of(at(e).has)].push_back(e);
+        if (const kind_set set = set_of(at(e).has); !set.empty()) rows_[set].push_back(e);
+    }
+    void renew(id_type e, const values& has) {
+        for (const auto& [kind, value] : has)
+            if (!all_[e].has.contains(kind)) lives_[{e, kind}] = ++last_life_;
     }
 
     void leave(id_type e) {
@@ -239,6 +278,7 @@ private:
     void forget_kind(int kind) {
         clear_kind(kind);
         fragments_.erase(kind);
+        sparse_.erase(kind);
         std::erase_if(order_, [&](const kind_set& one) { return one.contains(kind); });
     }
 
@@ -250,6 +290,10 @@ private:
     std::vector<kind_set> order_;                    // chunks as they were made
     std::map<int, id_type> fragments_;               // of kinds that were used
     std::vector<id_type> names_;                     // as they were given
+    kind_set sparse_;
+    bool is_plain_ = true;
+    std::map<std::pair<id_type, int>, int> lives_;
+    int last_life_ = 0;
 };
 
 }  // namespace muster::test

@@ -4,9 +4,12 @@
 
 #include <muster/world/world.hpp>
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,7 +26,8 @@ public:
     using model_type = world_model<Layout>;
     using values = typename model_type::values;
 
-    explicit world_story(const world_options& options, bool tell = false)
+    /// The kinds of which `sparse` has the bit are sparse.
+    world_story(const world_options& options, unsigned sparse, bool tell = false)
         : world_(options),
           stranger_(world_options{}),
           // The first id shows at which version this world starts.
@@ -33,9 +37,11 @@ public:
                   .last_key = options.last_key,
                   .reuse = options.reuse,
                   .first_version = world_.template component<kind<0>>().id().version()}),
+          sparse_kinds_(sparse),
           tell_(tell) {
         (void)model_.meet({0});
         model_.collect_garbage();
+        make_sparse();
         foreign_ = stranger_.spawn(number{1});
     }
 
@@ -90,7 +96,12 @@ public:
         case 32: copy_between(any_id(from), any_id(from), one); break;
         case 33: name(any_id(from), value % 5); break;
         case 34: single(one, value); break;
-        case 35: rarely(from, [&] { destroy_kind(one); }); break;
+        case 35:
+            rarely(from, [&] {
+                destroy_kind(one);
+                if (from.byte() % 2 == 0) make_sparse();
+            });
+            break;
         case 36: rarely(from, [&] { rarely(from, [&] { reset(); }); }); break;
         case 37: rarely(from, [&] { recycle(); }); break;
         case 38: build(set, value, any_id(from)); break;
@@ -106,10 +117,15 @@ public:
         expect("entities", seen, living);
         for (const auto& [e, state] : model_.all()) {
             look_at(e);
-            if (state.has.empty()) continue;
+            if (model_.set_of(state.has).empty()) continue;
             const auto chunk = world_.locate(e).chunk;
-            expect("rows", std::vector<id_type>(chunk.entities().begin(), chunk.entities().end()),
-                   model_.rows(model_type::set_of(state.has)));
+            std::vector<id_type> rows(chunk.entities().begin(), chunk.entities().end());
+            std::vector<id_type> wanted = model_.rows(model_.set_of(state.has));
+            if (!model_.is_plain()) {
+                std::ranges::sort(rows);
+                std::ranges::sort(wanted);
+            }
+            expect("rows", rows, wanted);
         }
         for (const id_type e : seen_) look_at(e);
         for (int one = 0; one < kind_count; ++one)
@@ -117,7 +133,36 @@ public:
                 expect("count", world_.template count<kind<Kind>>(), model_.count(Kind));
             });
         for (int value = 1; value < 64; value += 7)
-            expect("find", world_.find(number{value}), model_.find(0, value));
+            if (model_.is_plain())
+                expect("find", world_.find(number{value}), model_.find(0, value));
+            else
+                expect("found", model_.is_found(world_.find(number{value}), 0, value), true);
+        look_at_loop<0, 3, 4>();
+        look_at_loop<3, 0, 8>();
+        look_at_loop<5, 1, 2>();
+        look_at_loop<2, 9, 0>();
+    }
+
+    /// All that have the first kind and not the last are seen once, with what they have of the second.
+    template <int With, int Maybe, int Without>
+    void look_at_loop() {
+        if (!model_.fragment(With) || !model_.fragment(Maybe) || !model_.fragment(Without)) return;
+        std::vector<id_type> wanted;
+        for (const auto& [e, state] : model_.all())
+            if (state.has.contains(With) && !state.has.contains(Without)) wanted.push_back(e);
+        std::vector<id_type> seen;
+        const auto query = world_.template query<const kind<With>, kind<Maybe>*>()
+                               .template without<kind<Without>>();
+        expect("a query counts", query.count(), wanted.size());
+        query.each([&](id_type e, const kind<With>& value, const kind<Maybe>* other) {
+            seen.push_back(e);
+            expect("a loop shows", read(value), model_.at(e).has.at(With));
+            expect("a loop may show", other != nullptr, model_.has(e, Maybe));
+            if (other != nullptr) expect("a loop shows", read(*other), model_.at(e).has.at(Maybe));
+        });
+        std::ranges::sort(seen);
+        std::ranges::sort(wanted);
+        expect("a loop", seen, wanted);
     }
 
     /// Everything that can be asked of an id, whatever it is.
@@ -134,6 +179,7 @@ public:
                 const auto* const value = std::as_const(world_).template try_get<kind<Kind>>(e);
                 expect("try_get", value != nullptr, wanted != has.end());
                 if (value != nullptr) expect("value", read(*value), wanted->second);
+                if (value != nullptr) look_at_place(e, Kind, value);
             });
         if (!alive) {
             compare("get", [&] { (void)world_.template get<number>(e); }, model_.trouble(e));
@@ -141,18 +187,42 @@ public:
             return;
         }
         const auto [chunk, row] = world_.locate(e);
-        const auto& rows = model_.rows(model_type::set_of(has));
-        expect("in a chunk", static_cast<bool>(chunk), !has.empty());
+        const auto inside = model_.set_of(has);
+        const auto& rows = model_.rows(inside);
+        expect("in a chunk", static_cast<bool>(chunk), !inside.empty());
         expect("chunk size", chunk.size(), rows.size());
-        expect("fragments", chunk.fragments().size(), has.size());
-        if (has.empty()) return;
+        expect("fragments", chunk.fragments().size(), inside.size());
+        if (inside.empty()) return;
         expect("row", chunk.entities()[row], e);
-        expect("rows", rows[row], e);
+        if (model_.is_plain()) expect("rows", rows[row], e);
         for (const auto& [kind, value] : has)
-            expect("chunk has", chunk.has(*model_.fragment(kind)), true);
+            expect("chunk has", chunk.has(*model_.fragment(kind)), inside.contains(kind));
+    }
+
+    /// The value of a sparse kind stays where it is while it lives.
+    template <class T>
+    void look_at_place(id_type e, int kind, const T* value) {
+        if (!model_.is_sparse(kind) || std::is_same_v<T, marker>) return;
+        const std::pair<int, const void*> now{model_.life(e, kind), value};
+        auto& known = places_[{e, kind}];
+        if (known.first == now.first) expect("place", known.second, now.second);
+        known = now;
     }
 
 private:
+    void make_sparse() {
+        for (int one = 0; one < kind_count; ++one)
+            if ((sparse_kinds_ >> one & 1u) != 0 && !model_.is_sparse(one) &&
+                model_.count(one) == 0)
+                with_kind(one, [&]<int Kind>() {
+                    note("sparse", Kind, 0);
+                    const auto trouble = model_.meet_fragment(Kind);
+                    compare(
+                        "sparse", [&] { world_.template define<kind<Kind>>().sparse(); }, trouble);
+                    if (!trouble) model_.make_sparse(Kind);
+                });
+    }
+
     // ---- entities come -------------------------------------------------------------------------
 
     template <int... Kinds>
@@ -259,7 +329,7 @@ private:
         const values& old = model_.at(prototype).has;
         const bool copies_owner = old.contains(4) && !has.contains(4);
         has.insert(old.begin(), old.end());
-        model_.make_chunk(model_type::set_of(has));
+        model_.make_chunk(model_.set_of(has));
         if (model_.available() < count) return errc::id_overflow;
         if (copies_owner) return errc::not_copyable;
         return has;
@@ -643,7 +713,9 @@ private:
     model_type model_;
     std::vector<id_type> seen_;
     id_type foreign_;
+    std::map<std::pair<id_type, int>, std::pair<int, const void*>> places_;
     std::size_t steps_ = 0;
+    unsigned sparse_kinds_;
     bool tell_;
     std::string told_;
 };
@@ -657,9 +729,12 @@ std::size_t run_world_story(std::span<const std::uint8_t> bytes) {
         if (bytes[0] & 4) options.first_key = 16;
         if (bytes[0] & 8) options.last_key = 100;
     }
+    unsigned sparse = 0;
+    if (bytes.size() > 3 && bytes[1] % 4 != 0)  // none, some or all
+        sparse = bytes[1] % 4 == 3 ? ~0u : bytes[2] | unsigned{bytes[3]} << 8;
     const long living_before = living_empty::count;
     const auto run = [&](bool tell) {
-        world_story<Layout> story(options, tell);
+        world_story<Layout> story(options, sparse, tell);
         story.run(bytes);
         return story.steps();
     };

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 
 namespace muster {
@@ -217,6 +218,7 @@ TEST(system, can_be_asked_for_entities_alone) {
 }
 
 TEST(system, gets_chunks_that_have_entities_one_by_one) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const auto both = w.chunk<health, frozen>();
     w.spawn_many(3, health{1});

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/trouble.hpp"
 
@@ -301,6 +302,7 @@ TEST_F(batch_hostile, a_hook_leaves_a_scope_open) {
 }
 
 TEST_F(batch_hostile, hooks_come_and_go_while_it_runs) {
+    MUSTER_ABOUT_CHUNKS();
     const ids all = spawn_numbered(10);
     int calls = 0;
     connection self = w.on_insert<gamma>([&] {
@@ -336,7 +338,7 @@ TEST_F(batch_hostile, values_look_at_the_world_while_they_end) {
         world* home;
         std::shared_ptr<int> wrong;
         entity who;
-        bool must_have;
+        bool must_have = false;
         looks(world& one, std::shared_ptr<int> of) : home(&one), wrong(std::move(of)) {}
         looks(looks&&) noexcept = default;
         looks& operator=(looks&&) noexcept = default;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 
 namespace muster::test {
@@ -22,6 +23,7 @@ struct alignas(256) wide {
 };
 
 TEST(chunk, shows_entities_and_components_row_by_row) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const entity a = w.spawn(position{1, 1}, velocity{});
     const entity b = w.spawn(position{2, 2}, velocity{});
@@ -36,12 +38,14 @@ TEST(chunk, shows_entities_and_components_row_by_row) {
 }
 
 TEST(chunk, is_the_same_in_whatever_order_its_types_are_named) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     EXPECT_EQ((w.chunk<position, velocity, frozen>()), (w.chunk<frozen, position, velocity>()));
     EXPECT_NE((w.chunk<position, velocity>()), (w.chunk<position>()));
 }
 
 TEST(chunk, knows_its_fragments) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const chunk c = w.chunk<position, frozen>();
     ASSERT_EQ(c.fragments().size(), 2u);
@@ -68,6 +72,7 @@ TEST(chunk, of_no_fragments_is_null) {
 }
 
 TEST(chunk, says_what_it_has_when_asked_for_what_it_has_not) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     w.spawn(position{}, frozen{});
     const chunk c = w.chunk<position, frozen>();
@@ -77,6 +82,7 @@ TEST(chunk, says_what_it_has_when_asked_for_what_it_has_not) {
 }
 
 TEST(chunk, columns_start_on_cache_lines) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     for (int i = 0; i < 1000; ++i) {
         w.spawn(position{}, wide{}, 'c');
@@ -92,6 +98,7 @@ TEST(chunk, columns_start_on_cache_lines) {
 }
 
 TEST(chunk, rows_close_up_when_an_entity_leaves) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const entity a = w.spawn(1);
     const entity b = w.spawn(2);
@@ -104,6 +111,7 @@ TEST(chunk, rows_close_up_when_an_entity_leaves) {
 }
 
 TEST(chunk, handles_end_with_the_fragment) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const chunk c = w.chunk<position, velocity>();
     w.destroy(w.component<velocity>());

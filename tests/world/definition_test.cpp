@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
 
 namespace muster::test {
@@ -316,6 +317,7 @@ TYPED_TEST(defined_fragments, of_a_type_start_with_what_its_traits_say) {
 }
 
 TYPED_TEST(defined_fragments, of_prefab_and_disabled_mean_the_same_in_every_world) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto e = w.spawn(place{1, 2});
     w.set(e, prefab);

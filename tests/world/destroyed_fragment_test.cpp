@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
 
 namespace muster::test {
@@ -17,6 +18,7 @@ class destroyed_fragments : public testing::Test {};
 TYPED_TEST_SUITE(destroyed_fragments, two_layouts, layout_names);
 
 TYPED_TEST(destroyed_fragments, leave_their_1000_owners_with_all_the_rest) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>("f");
     const auto t = w.tag();
@@ -106,6 +108,7 @@ TYPED_TEST(destroyed_fragments, that_own_themselves_die_once) {
 }
 
 TYPED_TEST(destroyed_fragments, reach_the_owners_of_their_owners) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto root = w.tag("root");
     const auto strict = w.template fragment<int>("strict"), lax = w.template fragment<int>("lax");
@@ -156,6 +159,7 @@ TYPED_TEST(destroyed_fragments, can_take_the_fragment_of_a_type_along) {
 }
 
 TYPED_TEST(destroyed_fragments, free_their_chunks) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.tag();
     const auto with_f = w.chunk(f), without = w.template chunk<place>();
@@ -176,6 +180,7 @@ TYPED_TEST(destroyed_fragments, are_destroyed_by_all_ways_to_destroy) {
 }
 
 TYPED_TEST(destroyed_fragments, of_the_user_are_gone_after_a_reset_and_those_of_types_stay) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>("mine");
     const auto needed = w.tag();
@@ -205,6 +210,7 @@ TYPED_TEST(destroyed_fragments, of_the_user_are_gone_after_a_reset_and_those_of_
 }
 
 TYPED_TEST(destroyed_fragments, are_not_the_garbage_that_is_collected) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>("f");
     w.define(f).default_value(4);

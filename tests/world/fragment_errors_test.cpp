@@ -6,6 +6,7 @@
 #include <source_location>
 #include <string>
 
+#include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
 
 namespace muster::test {
@@ -40,6 +41,7 @@ TEST(fragment_errors, name_the_fragment_and_both_types) {
 }
 
 TEST(fragment_errors, name_what_is_missing_and_what_is_there) {
+    MUSTER_ABOUT_CHUNKS();
     world w{world_options{.number = 972}};
     const auto health = w.fragment<int>("health");
     const auto mana = w.fragment<int>("mana");
@@ -98,6 +100,7 @@ TEST(fragment_errors, tell_that_owners_died_with_their_fragment) {
 }
 
 TEST(fragment_errors, tell_what_has_no_default_and_what_cannot_be_copied) {
+    MUSTER_ABOUT_CHUNKS();
     world w{world_options{.number = 976}};
     const auto f = w.fragment<given>("given");
     const auto l = w.fragment<lone>("lone");
@@ -121,6 +124,7 @@ TEST(fragment_errors, tell_what_has_no_default_and_what_cannot_be_copied) {
 }
 
 TEST(fragment_errors, tell_a_fragment_of_another_world) {
+    MUSTER_ABOUT_CHUNKS();
     world one{world_options{.number = 981}}, two{world_options{.number = 982}};
     const auto f = one.fragment<int>("f");
     const auto twin = two.fragment<int>("twin");  // has the same key and version

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
 
 namespace muster::test {
@@ -148,6 +149,7 @@ TYPED_TEST(fragments, are_read_from_a_world_that_is_const) {
 }
 
 TYPED_TEST(fragments, answer_for_any_bits_where_a_call_never_throws) {
+    MUSTER_ABOUT_CHUNKS();
     using id_type = basic_id<TypeParam>;
     basic_world<TypeParam> w, other;
     const auto f = w.template fragment<int>();
@@ -196,6 +198,7 @@ TYPED_TEST(fragments, of_all_kinds_are_asked_for_in_one_call) {
 }
 
 TYPED_TEST(fragments, are_taken_away_in_one_move) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto a = w.template fragment<int>();
     const auto b = w.template fragment<std::string>();
@@ -287,6 +290,7 @@ TYPED_TEST(fragments, are_cleared_and_counted_over_all_chunks) {
 }
 
 TYPED_TEST(fragments, whose_copy_throws_leave_all_old_values_of_a_chunk_that_has_both) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto from = w.template fragment<fragile>("from");
     const auto to = w.template fragment<fragile>("to");
@@ -344,6 +348,7 @@ TYPED_TEST(fragments, are_copied_with_what_the_target_needs) {
 }
 
 TYPED_TEST(fragments, whose_copy_throws_change_nothing_in_their_chunk) {
+    MUSTER_ABOUT_CHUNKS();
     copies.stop();
     basic_world<TypeParam> w;
     const auto from = w.template fragment<fragile>(), to = w.template fragment<fragile>();
@@ -421,6 +426,7 @@ TYPED_TEST(fragments, stay_as_they_are_while_they_are_looked_at) {
 }
 
 TYPED_TEST(fragments, have_columns_in_their_chunks) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>("f");
     const auto t = w.tag("t");
@@ -465,6 +471,7 @@ TYPED_TEST(fragments, are_given_to_many_entities_at_once) {
 }
 
 TYPED_TEST(fragments, are_filled_row_by_row) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto plain = w.spawn();
@@ -520,6 +527,7 @@ TYPED_TEST(fragments, are_set_beside_types_in_one_move) {
 }
 
 TYPED_TEST(fragments, of_a_type_are_the_same_as_the_type) {
+    MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template component<place>();
     const auto e = w.spawn(with(f, place{1, 2}));
@@ -572,6 +580,7 @@ TYPED_TEST(fragments, given_twice_are_refused) {
 }
 
 TYPED_TEST(fragments, that_are_dead_null_or_forged_are_refused_and_nothing_changes) {
+    MUSTER_ABOUT_CHUNKS();
     using id_type = basic_id<TypeParam>;
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();

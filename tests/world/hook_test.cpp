@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -50,6 +51,7 @@ using presets = testing::Types<layouts::bound, layouts::compact>;
 TYPED_TEST_SUITE(hook, presets, test::layout_names);
 
 TYPED_TEST(hook, is_called_by_every_call_that_gives_changes_or_takes) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     this->watch();
     const auto f = w.template component<name>();
@@ -87,6 +89,7 @@ TYPED_TEST(hook, is_called_by_every_call_that_gives_changes_or_takes) {
 }
 
 TYPED_TEST(hook, is_called_for_what_is_needed_or_copied) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     this->watch();
     w.template define<marked>().template needs<name>();
@@ -337,6 +340,7 @@ TYPED_TEST(hook, must_close_the_scopes_it_opens) {
 }
 
 TYPED_TEST(hook, may_define_and_name_and_ask) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;
     int found = 0;

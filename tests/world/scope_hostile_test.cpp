@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 
 namespace muster {
@@ -107,6 +108,7 @@ TEST(scope_hostile, a_hook_may_make_chunks_while_a_fragment_is_destroyed) {
 }
 
 TEST(scope_hostile, an_outer_scope_that_is_cancelled_inside_drops_all_at_the_end) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     const entity e = w.spawn(place{1});
     {
@@ -369,6 +371,7 @@ struct curious {
 };
 
 TEST(scope_hostile, a_destructor_may_ask_a_world_that_ends_or_is_reset) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     (void)w.component<other>();
     (void)w.component<label>();
@@ -392,6 +395,7 @@ TEST(scope_hostile, an_iterator_does_not_need_its_query) {
 }
 
 TEST(scope_hostile, loops_may_read_a_query_that_grows) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     for (int i = 0; i < 3; ++i) w.spawn(place{i});
     auto q = w.query<place>();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -392,6 +393,7 @@ TYPED_TEST(scope, of_an_object_ends_with_its_block) {
 }
 
 TYPED_TEST(scope, makes_room_for_rows_when_it_ends) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     w.spawn(place{});
     w.defer();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/world_layouts.hpp"
 
 namespace muster::test {
@@ -100,6 +101,7 @@ TYPED_TEST(world_determinism, two_runs_are_the_same) {
 }
 
 TEST(world_determinism, every_compiler_finds_the_same) {
+    MUSTER_ABOUT_CHUNKS();
     EXPECT_EQ(story<layouts::bound>(), 2874878189824360523u);
     EXPECT_EQ(story<layouts::compact>(), 8647501805411935646u);
     EXPECT_EQ(story<layouts::exact>(), 7316201484017448726u);

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 
 namespace muster::test {
@@ -90,6 +91,7 @@ TEST(world_hostile, a_destructor_may_read_the_world_while_it_is_reset) {
 }
 
 TEST(world_hostile, room_for_rows_is_made_after_they_are_filled) {
+    MUSTER_ABOUT_CHUNKS();
     world w;
     w.spawn_rows(
         1,

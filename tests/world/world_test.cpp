@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/errors.hpp"
 #include "support/world_layouts.hpp"
 
@@ -92,6 +93,7 @@ TYPED_TEST(world_test, spawn_rows_gives_each_row_its_own_values) {
 }
 
 TYPED_TEST(world_test, spawn_columns_makes_an_entity_of_each_row) {
+    MUSTER_ABOUT_CHUNKS();
     const std::vector<position> places{{1, 2}, {3, 4}, {5, 6}};
     const std::string names[] = {"a", "b", "c"};
     const auto made = this->w.spawn_columns(places, names, std::vector<frozen>(3));
@@ -119,6 +121,7 @@ TYPED_TEST(world_test, spawn_columns_of_different_lengths_is_an_error) {
 }
 
 TYPED_TEST(world_test, spawn_columns_copies_from_a_chunk_that_grows_meanwhile) {
+    MUSTER_ABOUT_CHUNKS();
     for (int i = 0; i < 8; ++i) this->w.spawn(std::to_string(i), position{float(i), 0});
     const auto chunk = this->w.template chunk<std::string, position>();
     const auto made = this->w.spawn_columns(chunk.template components<std::string>(),
@@ -131,6 +134,7 @@ TYPED_TEST(world_test, spawn_columns_copies_from_a_chunk_that_grows_meanwhile) {
 }
 
 TYPED_TEST(world_test, a_fill_that_throws_takes_its_entities_back) {
+    MUSTER_ABOUT_CHUNKS();
     const auto before = this->w.spawn(position{}, velocity{});
     std::vector<basic_id<TypeParam>> seen;
     EXPECT_THROW(this->w.spawn_rows(
@@ -384,6 +388,7 @@ TYPED_TEST(world_test, names_are_found_and_move_nothing) {
 }
 
 TYPED_TEST(world_test, garbage_is_collected_and_nothing_else) {
+    MUSTER_ABOUT_CHUNKS();
     std::vector<basic_id<TypeParam>> es;
     for (int i = 0; i < 100; ++i) es.push_back(this->w.spawn(position{1, 1}, std::string("x")));
     const auto gone = this->w.template chunk<velocity, frozen>();

@@ -41,6 +41,8 @@ enum class errc : unsigned char {
     system_taken,       ///< another system has this name
     system_circle,      ///< systems wait for each other, or a group is in itself
     system_failed,      ///< a system has thrown what is nested in this error
+    not_sparse,         ///< only sparse fragments can do this
+    not_movable,        ///< its values stay where they are
     too_late,           ///< said after the moment in which it would have mattered
     bad_payload,        ///< a system is processed without what it takes, or with something else
     bad_type,           ///< a size, an alignment or operations that no type can have
@@ -73,6 +75,8 @@ enum class errc : unsigned char {
     case errc::system_taken: return "system_taken";
     case errc::system_circle: return "system_circle";
     case errc::system_failed: return "system_failed";
+    case errc::not_sparse: return "not_sparse";
+    case errc::not_movable: return "not_movable";
     case errc::too_late: return "too_late";
     case errc::bad_payload: return "bad_payload";
     case errc::bad_type: return "bad_type";

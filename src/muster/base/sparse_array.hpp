@@ -151,6 +151,7 @@ private:
             left = static_cast<leaf*>(at)->present &= ~bit(index, 0);
         } else {
             auto* const parent = static_cast<branch*>(at);
+            // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the element is there
             void*& child = parent->children[place(index, height)];
             if (erase_below(child, height - 1, index)) {
                 child = nullptr;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <muster/base/arena.hpp>
+#include <muster/storage/sparse_set.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <cstddef>
@@ -53,6 +54,7 @@ struct journal_entry {
     std::uint32_t group;
     std::uint32_t previous;  // of the same group, or `journal::none`
     change_kind kind;
+    slot_index slot = no_slot;  // of a sparse fragment, where the value is made: it need not move
 };
 
 /// A change without its value.
@@ -63,13 +65,21 @@ struct change_shape {
     friend bool operator==(const change_shape&, const change_shape&) noexcept = default;
 };
 
-/// Who knows which chunks a batch concerns; asked when its turn comes.
-struct chunk_finder {
-    void (*find)(void* cache, void* list, std::vector<chunk_data*>& found);
+/// Whom a batch concerns: all entities of some chunks or, where sparse fragments are asked for, some.
+struct batch_targets {
+    std::vector<chunk_data*> chunks;
+    std::vector<std::uint64_t> ids;
+    bool is_by_id = false;
+};
+
+/// Who knows that; asked when the batch's turn comes.
+struct target_finder {
+    void (*find)(void* store, void* cache, void* list, batch_targets& found);
+    void* store;
     void* cache;
     void* list;
 
-    void operator()(std::vector<chunk_data*>& found) const { find(cache, list, found); }
+    void operator()(batch_targets& found) const { find(store, cache, list, found); }
 };
 
 /// What else is to be known of a change.
@@ -77,7 +87,7 @@ struct journal_note {
     std::source_location where{};
     std::string_view system{};  // that made the change; see `store::acting`
     std::uint64_t count = 0;    // of `reserve`: rows
-    chunk_finder finder{};      // of `batch`
+    target_finder finder{};     // of `batch`
 };
 
 struct journal_group {
@@ -129,6 +139,13 @@ public:
     }
     /// An entity was made. Room is there.
     void bear(std::uint64_t who) noexcept { groups_[add_group(who, false)].is_born = true; }
+    /// The same for one whose changes, if there are any, were recorded last. Room is there.
+    void bear_last(std::uint64_t who) noexcept {
+        if (now_.groups == 0 || groups_[now_.groups - 1].id != who ||
+            groups_[now_.groups - 1].is_barrier)
+            return bear(who);
+        groups_[now_.groups - 1].is_born = true;
+    }
     /// A change of many.
     journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment) {
         reserve_one();
@@ -145,7 +162,7 @@ public:
         one.value = ::new (memory_.allocate(sizeof note, alignof(journal_note))) journal_note(note);
         now_.memory = memory_.now();
     }
-    /// Room for the value of an entry.
+    /// Room for a value in the journal's memory.
     [[nodiscard]] void* allocate(const type_info& type) {
         void* const made = memory_.allocate(type.size, type.alignment);
         now_.memory = memory_.now();

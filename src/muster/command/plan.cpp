@@ -19,9 +19,11 @@ struct fate {
 
 class fates {
 public:
-    explicit fates(const chunk_data& from) {
-        for (fragment_data* one : from.fragments)
-            all_.push_back({one, fate::source::kept, true, false, plan::none});
+    fates(const chunk_data& from, std::span<fragment_data* const> beside) {
+        for (const std::span<fragment_data* const> part :
+             {std::span<fragment_data* const>(from.fragments), beside})
+            for (fragment_data* one : part)
+                all_.push_back({one, fate::source::kept, true, false, plan::none});
     }
 
     void change(const change_shape& one, std::uint32_t index) {
@@ -74,8 +76,8 @@ private:
 };
 
 void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
-               std::span<const change_shape> shape) {
-    fates come_to(from);
+               std::span<fragment_data* const> beside, std::span<const change_shape> shape) {
+    fates come_to(from, beside);
     for (std::size_t i = 0; i < shape.size(); ++i)
         come_to.change(shape[i], static_cast<std::uint32_t>(i));
     std::vector<fate>& all = come_to.all();
@@ -83,10 +85,13 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
 
     std::vector<fragment_data*> set;
     for (const fate& one : all)
-        if (one.from != fate::source::gone) set.push_back(one.fragment);
+        if (one.from != fate::source::gone && one.fragment->beside == nullptr)
+            set.push_back(one.fragment);
     made.generation = 0;  // until all is there
     made.from = &from;
     made.to = &graph.ensure(set);
+    made.beside.assign(beside.begin(), beside.end());
+    made.beside_changes.clear();
     made.columns.clear();
     made.arrivals.clear();
     made.removed.clear();
@@ -112,19 +117,28 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
             else
                 made.present.push_back({fragment, !one.was_there});
         }
+        if (is_replaced && fragment->is_open) made.settled.push_back(fragment);
+        if (fragment->beside != nullptr) {
+            const bool goes = one.was_there && (is_replaced || one.from == fate::source::gone);
+            if (goes || is_replaced)
+                made.beside_changes.push_back(
+                    {fragment, one.was_there, is_replaced, is_replaced ? one.given : plan::none});
+            continue;
+        }
         if (is_replaced) {
             const std::size_t column = made.to->find_column(*fragment);
             if (column < made.to->columns.size())
                 made.arrivals.push_back({static_cast<std::uint32_t>(column), one.given});
             if (one.given == plan::none) made.moves_bytes = false;
-            if (fragment->is_open) made.settled.push_back(fragment);
         }
         if (one.was_there && fragment->type->size != 0)
             made.columns.push_back(one.from == fate::source::kept
                                        ? static_cast<std::uint32_t>(made.to->find_column(*fragment))
                                        : edge::dropped);
     }
-    made.moves_bytes = made.moves_bytes && !made.calls;
+    made.moves_bytes =
+        made.moves_bytes && !made.calls && beside.empty() &&
+        std::ranges::none_of(all, [](const fate& one) { return one.fragment->beside != nullptr; });
     made.shape.assign(shape.begin(), shape.end());
     made.generation = graph.generation();
 }
@@ -132,15 +146,17 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
 }  // namespace
 
 const plan& plan_cache::find(chunk_graph& graph, chunk_data& from,
+                             std::span<fragment_data* const> beside,
                              std::span<const change_shape> shape) {
     std::size_t hash = to_int(from.index);
+    for (const fragment_data* one : beside) hash = hash * 31 + to_int(one->index);
     for (const change_shape& one : shape)
         hash = hash * 31 + (one.fragment == nullptr ? 0 : to_int(one.fragment->index)) +
                static_cast<std::size_t>(one.kind);
     plan& found = plans_[hash % size];
     if (found.generation != graph.generation() || found.from != &from ||
-        !std::ranges::equal(found.shape, shape))
-        make_plan(found, graph, from, shape);
+        !std::ranges::equal(found.beside, beside) || !std::ranges::equal(found.shape, shape))
+        make_plan(found, graph, from, beside, shape);
     return found;
 }
 

@@ -1,7 +1,7 @@
 // plan: what the changes of one entity, in their order, come to: one move, and what hooks are told.
 //
-// It depends only on the chunk that the entity is in and on the changes' shape, their kinds and
-// fragments: entities that are treated alike share a plan.
+// It depends only on the chunk that the entity is in, on the sparse fragments that it has, and on the
+// changes' shape, their kinds and fragments: entities that are treated alike share a plan.
 #pragma once
 
 #include <muster/command/journal.hpp>
@@ -23,8 +23,18 @@ struct MUSTER_API plan {
         std::uint32_t given;   // which change has the value; `none`: the default value
     };
 
+    /// What becomes of a sparse fragment. Its value is made in a slot of its own, and stays there.
+    struct beside_change {
+        fragment_data* fragment;
+        bool was_there;       // a value goes
+        bool comes;           // a value comes
+        std::uint32_t given;  // which change has it; `none`: the default value
+    };
+
     chunk_data* from = nullptr;
     chunk_data* to = nullptr;
+    std::vector<fragment_data*> beside;  // the sparse fragments that it has
+    std::vector<beside_change> beside_changes;
     std::vector<std::uint32_t> columns;  // for each of the source: which of the target, or
                                          // `edge::dropped`
     std::vector<arrival> arrivals;
@@ -42,7 +52,8 @@ struct MUSTER_API plan {
 
     std::vector<fragment_data*> settled;  // whose type was open until a value arrives
 
-    bool moves_bytes = false;  // no hook, no default value, and no code of the user's runs for it
+    /// No hook, no default value, no sparse fragment, and no code of the user's runs for it.
+    bool moves_bytes = false;
 
     std::vector<change_shape> shape;  // what it was made for
     std::uint64_t generation = 0;     // of the graph, then; 0: never
@@ -52,20 +63,28 @@ struct MUSTER_API plan {
 class MUSTER_API plan_cache {
 public:
     /// Ends with the next call. Can fail as `chunk_graph::ensure` does.
-    const plan& find(chunk_graph& graph, chunk_data& from, std::span<const change_shape> shape);
+    const plan& find(chunk_graph& graph, chunk_data& from, std::span<fragment_data* const> beside,
+                     std::span<const change_shape> shape);
 
 private:
     static constexpr std::size_t size = 16;
     plan plans_[size];
 };
 
+/// The value of a change.
+struct waiting_value {
+    void* at = nullptr;         // null: there is none
+    slot_index slot = no_slot;  // of a sparse fragment
+};
+
 /// What is needed while a journal is carried out.
 struct playback {
     plan_cache plans;
-    const plan* last_plan = nullptr;  // of `plans`, which may have another there by now
-    std::vector<change_shape> shape;  // of the entity that is carried out
-    std::vector<void*> values;        // of it, one for each of the shape; owned
-    arena scratch;                    // for what one change needs
+    const plan* last_plan = nullptr;     // of `plans`, which may have another there by now
+    std::vector<change_shape> shape;     // of the entity that is carried out
+    std::vector<waiting_value> values;   // of it, one for each of the shape; owned
+    arena scratch;                       // for what one change needs
+    std::vector<fragment_data*> beside;  // see `store::beside_of`
 };
 
 }  // namespace muster::detail

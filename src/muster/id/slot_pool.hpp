@@ -147,10 +147,26 @@ public:
         }
     }
 
-    id_type create_at(id_type wanted) {
+    /// The last id that was created, which nobody has seen, was not: the next one is the same.
+    void take_back(id_type e) noexcept {
+        const key_type index = e.key() - first_;
+        if (Layout::on_exhaustion == exhaustion::wrap) {
+            destroy(e);  // a version does not tell whether the key is new
+        } else if (index + 1 == fresh_ && e == behind(first_id_, index)) {
+            main_[index] = untouched(e.key());
+            if (covered_ == fresh_) --covered_;
+            --fresh_;
+        } else {
+            if (free_ == 0 && claimed_.empty()) tail_ = e.key();
+            push_free(e.key(), *find(e.key()), e.version());
+        }
+    }
+
+    /// All that is wrong with an id that `create_at` is to make.
+    void refuse_at(id_type wanted) const {
         refuse_impossible(wanted);
         const key_type key = wanted.key();
-        Slot* slot = find(key);
+        const Slot* const slot = find(key);
         if (slot != nullptr && slot->is_live(key)) {
             const id_type living = make_id(key, slot->version());
             raise(wanted < living ? errc::id_stale : errc::id_taken,
@@ -162,7 +178,11 @@ public:
         const version_type next = slot == nullptr ? first_version_ : slot->version();
         if (wanted.version() < next || next > Layout::last_issued_version)
             raise_stale(wanted, next);
-
+    }
+    id_type create_at(id_type wanted) {
+        refuse_at(wanted);
+        const key_type key = wanted.key();
+        Slot* slot = find(key);
         if (!owns(key)) {
             slot = &far_.ensure(key, untouched(key));
             ++outside_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <muster/query/query_cache.hpp>
+#include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
 
 #include <cstddef>
@@ -40,17 +41,15 @@ struct query_argument<T*> {
     static constexpr bool is_optional = true;
 };
 
-/// The components of one kind in one chunk.
+/// The components of one kind in one chunk, or in one run of a walk.
 template <class T>
 struct query_column {
     using argument = query_argument<T>;
     using type = typename argument::type;
     type* values;
 
-    query_column(const fragment_data& fragment, chunk_index chunk) noexcept {
-        std::byte* const base = fragment.base(chunk);
-        values = base == nullptr ? nullptr : value_at<type>(base, 0);
-    }
+    explicit query_column(std::byte* base) noexcept
+        : values(base == nullptr ? nullptr : value_at<type>(base, 0)) {}
     [[nodiscard]] typename argument::value at(std::size_t row) const noexcept {
         if constexpr (argument::is_optional) {
             if (values == nullptr) return nullptr;
@@ -67,8 +66,10 @@ struct query_column {
 /// and looks only at new ones; equal questions share that list, which is made at the first use. A query
 /// must not outlive its world.
 ///
-/// Entities come by chunk, in the order the chunks were made, then by row; chunks with a hidden fragment
-/// are left out unless it is named. Entities without components are in no chunk: no query sees them.
+/// Entities come by chunk, in the order the chunks were made, then by row; those with a hidden fragment
+/// are left out unless it is named. Entities without components no query sees. Where a sparse fragment is
+/// asked for that fewer entities have than the chunks that match, they come in its order; the entities
+/// that have only sparse fragments come last.
 ///
 /// A loop opens a scope: changes of the world in it are recorded and applied at its end, so that every
 /// entity that matched at its beginning is seen exactly once. If an exception leaves the loop, they are
@@ -149,20 +150,37 @@ public:
     template <class Look>
     [[gnu::always_inline]] void each(Look&& look) const {
         const detail::chunk_range all = chunks();
+        const detail::walk_of<Layout> walk = all.is_plain ? detail::walk_of<Layout>() : start();
         typename store_type::open_scope changes(*store_);
         typename store_type::closing guard{changes};
-        for (const detail::chunk_data* chunk : all) each_row(*chunk, look, indices);
+        for (detail::chunk_data* const* at = all.begin();;) {
+            if (!walk) {
+                if (at == all.end()) break;
+            } else if (!walk->next()) {
+                break;
+            }
+            each_row(walk, at, look, indices);
+        }
         guard.is_done = true;
         changes.commit();
     }
 
-    /// Calls `look(chunk_view)` for each chunk that has entities.
+    /// Calls `look(chunk_view)` for each chunk that has entities; where sparse fragments are asked for, for
+    /// each run of entities whose components stand next to each other.
     template <class Look>
     void each_chunk(Look&& look) const {
         const detail::chunk_range all = chunks();
+        const detail::walk_of<Layout> walk =
+            all.is_plain ? detail::walk_of<Layout>() : start_rows();
         typename store_type::scope changes(*store_);
-        for (const detail::chunk_data* chunk : all)
-            if (chunk->size != 0) look(basic_rows<Layout>(*store_, *chunk, 0, chunk->size));
+        if (walk)
+            while (walk->next())
+                look(basic_rows<Layout>(*store_, walk->chunk(), walk->row(), walk->size(),
+                                        walk->ids()));
+        else
+            for (const detail::chunk_data* chunk : all)
+                if (chunk->size != 0)
+                    look(basic_rows<Layout>(*store_, chunk, 0, chunk->size, ids(*chunk)));
         changes.commit();
     }
 
@@ -245,24 +263,34 @@ public:
 
     // ---- answers -------------------------------------------------------------------------------
 
-    /// O(matching chunks).
+    /// O(matching chunks); O(the smaller side) where sparse fragments are asked for.
     [[nodiscard]] std::size_t count() const {
         std::size_t sum = 0;
-        for (const detail::chunk_data* chunk : chunks()) sum += chunk->size;
+        const detail::chunk_range all = chunks();
+        if (!all.is_plain)
+            for (const detail::walk_of<Layout> walk = start_for({}); walk->next();)
+                sum += walk->size();
+        else
+            for (const detail::chunk_data* chunk : all) sum += chunk->size;
         return sum;
     }
     [[nodiscard]] bool empty() const { return !first(); }
     /// The first entity, or the null id.
     [[nodiscard]] id_type first() const {
-        for (const detail::chunk_data* chunk : chunks())
+        const detail::chunk_range all = chunks();
+        if (!all.is_plain) {
+            const detail::walk_of<Layout> walk = start_for({});
+            return walk->next() ? *walk->ids() : id_type{};
+        }
+        for (const detail::chunk_data* chunk : all)
             if (chunk->size != 0) return ids(*chunk)[0];
         return {};
     }
     /// False for any id that is not alive.
     [[nodiscard]] bool matches(id_type e) const noexcept {
         const auto* const found = store_->find(e);
-        return found != nullptr && found->chunk() != detail::chunk_index{} &&
-               cache_->matches(terms_, store_->graph().at(found->chunk()));
+        return found != nullptr &&
+               cache_->matches(terms_, store_->graph().at(found->chunk()), e.value());
     }
     /// A sentence: whether the entity matches, and why, term by term. For any id.
     [[nodiscard]] std::string explain(id_type e) const {
@@ -270,8 +298,8 @@ public:
         if (found == nullptr)
             return detail::text(store_->describe(e), " does not match: it is not alive");
         const detail::chunk_data& chunk = store_->graph().at(found->chunk());
-        const std::string why = cache_->explain(terms_, chunk);
-        if (found->chunk() == detail::chunk_index{})
+        const std::string why = cache_->explain(terms_, chunk, e.value());
+        if (!store_->has_any(e))
             return detail::text(store_->describe(e),
                                 " does not match: it has no components, and queries see only "
                                 "entities that have some");
@@ -338,8 +366,26 @@ private:
     [[nodiscard]] detail::chunk_range chunks() const {
         return cache_->read(list(), store_->depth() != 0);
     }
-    [[nodiscard]] detail::chunk_finder finder() const {
-        return {&detail::query_cache::find, cache_, &list()};
+    /// For a list that is not plain, and was just read.
+    [[nodiscard]] detail::walk_of<Layout> start_for(
+        std::span<const detail::fragment_data* const> wanted) const {
+        return {*store_, *cache_, *list_, wanted};
+    }
+    [[nodiscard]] detail::walk_of<Layout> start() const {
+        const detail::fragment_data* const wanted[] = {
+            &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
+        return start_for({wanted, sizeof...(Ts)});
+    }
+    /// All that is named is to be shown.
+    [[nodiscard]] detail::walk_of<Layout> start_rows() const {
+        const detail::fragment_data* wanted[detail::terms::limit];
+        std::size_t count = 0;
+        for (const detail::term& one : terms_)
+            if (one.kind != detail::term_kind::without) wanted[count++] = &cache_->fragment_of(one);
+        return start_for({wanted, count});
+    }
+    [[nodiscard]] detail::target_finder finder() const {
+        return {&detail::walk<Layout>::find, store_, cache_, &list()};
     }
     template <class F>
     [[nodiscard]] id_type id_of(const F& fragment) const {
@@ -355,24 +401,36 @@ private:
     template <class T>
     [[nodiscard]] static detail::query_column<T> column(const store_type& store,
                                                         const detail::chunk_data& chunk) noexcept {
-        return {store.template find_fragment<typename argument<T>::type>(), chunk.index};
+        return detail::query_column<T>(
+            store.template find_fragment<typename argument<T>::type>().base(chunk.index));
     }
 
-    template <class Look, std::size_t... I>
-    [[gnu::always_inline]] void each_row(const detail::chunk_data& chunk, Look& look,
-                                         std::index_sequence<I...>) const {
-        const std::tuple columns{column<Ts>(*store_, chunk)...};
-        const std::size_t size = chunk.size;
+    template <class Look, class Columns, std::size_t... I>
+    [[gnu::always_inline]] static void show(Look& look, [[maybe_unused]] const id_type* entities,
+                                            const Columns& columns, std::size_t row,
+                                            std::index_sequence<I...>) {
         if constexpr (std::is_invocable_v<Look&, id_type, typename argument<Ts>::value...>) {
-            const id_type* const entities = ids(chunk);
-            for (std::size_t row = 0; row < size; ++row)
-                look(entities[row], std::get<I>(columns).at(row)...);
+            look(entities[row], std::get<I>(columns).at(row)...);
         } else {
             static_assert(std::is_invocable_v<Look&, typename argument<Ts>::value...>,
                           "muster: the callback takes the components of the query in its order, "
                           "with or without the entity before them.");
-            for (std::size_t row = 0; row < size; ++row) look(std::get<I>(columns).at(row)...);
+            look(std::get<I>(columns).at(row)...);
         }
+    }
+    /// The rows of the chunk at `at`, which goes on to the next, or the run of the walk.
+    template <class Look, std::size_t... I>
+    [[gnu::always_inline]] void each_row(const detail::walk_of<Layout>& walk,
+                                         detail::chunk_data* const*& at, Look& look,
+                                         std::index_sequence<I...>) const {
+        const detail::chunk_data* const chunk = walk ? nullptr : *at++;
+        const std::tuple columns{chunk != nullptr ? column<Ts>(*store_, *chunk)
+                                                  : detail::query_column<Ts>(walk->values(I))...};
+        const std::size_t size = chunk != nullptr ? chunk->size : walk->size();
+        const id_type* const entities = chunk != nullptr ? ids(*chunk) : walk->ids();
+        if (chunk == nullptr && size == 1)  // what a loop over many begins with would cost more
+            return show(look, entities, columns, 0, indices);
+        for (std::size_t row = 0; row < size; ++row) show(look, entities, columns, row, indices);
     }
 
     store_type* store_;
@@ -389,18 +447,15 @@ public:
 
     value_type operator*() const {
         return std::apply(
-            [&](const auto&... column) { return value_type(ids(**at_)[row_], column.at(row_)...); },
+            [&](const auto&... column) { return value_type(ids_[row_], column.at(row_)...); },
             columns_);
     }
     iterator& operator++() {
-        if (++row_ == (*at_)->size) {
-            ++at_;
-            find_rows();
-        }
+        if (++row_ == size_) find_rows();
         return *this;
     }
     void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& one, sentinel) noexcept { return one.at_ == one.end_; }
+    friend bool operator==(const iterator& one, sentinel) noexcept { return one.size_ == 0; }
 
     iterator(iterator&&) noexcept = default;
     /// Applies what was changed in the loop, or drops it when an exception leaves the loop. May throw as
@@ -413,24 +468,40 @@ private:
     friend class basic_query;
     iterator(const basic_query& query, detail::chunk_range chunks)
         : store_(query.store_),
+          walk_(chunks.is_plain ? detail::walk_of<Layout>() : query.start()),
           changes_(*query.store_),
           at_(chunks.begin()),
           end_(chunks.end()),
-          columns_(detail::query_column<Ts>(detail::no_fragment, {})...) {
+          columns_(detail::query_column<Ts>(nullptr)...) {
         find_rows();
     }
     void find_rows() {
-        row_ = 0;
+        row_ = size_ = 0;
+        if (walk_) return find_run(indices);
         while (at_ != end_ && (*at_)->size == 0) ++at_;
-        if (at_ != end_) columns_ = std::tuple{basic_query::template column<Ts>(*store_, **at_)...};
+        if (at_ == end_) return;
+        const detail::chunk_data& chunk = **at_++;
+        size_ = chunk.size;
+        ids_ = ids(chunk);
+        columns_ = std::tuple{basic_query::template column<Ts>(*store_, chunk)...};
+    }
+    template <std::size_t... I>
+    void find_run(std::index_sequence<I...>) {
+        if (!walk_->next()) return;
+        size_ = walk_->size();
+        ids_ = walk_->ids();
+        columns_ = std::tuple{detail::query_column<Ts>(walk_->values(I))...};
     }
 
     const store_type* store_;
+    detail::walk_of<Layout> walk_;
     typename store_type::scope changes_;
     int exceptions_ = std::uncaught_exceptions();
-    detail::chunk_data* const* at_;
+    detail::chunk_data* const* at_;  // the next one
     detail::chunk_data* const* end_;
+    const id_type* ids_ = nullptr;
     std::size_t row_ = 0;
+    std::size_t size_ = 0;  // 0: there are no more
     std::tuple<detail::query_column<Ts>...> columns_;
 };
 

@@ -2,6 +2,7 @@
 #include <muster/base/text.hpp>
 #include <muster/query/query_cache.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace muster::detail {
@@ -21,8 +22,9 @@ void forget_before(match_list& list) noexcept {
 
 }  // namespace
 
-query_cache::query_cache(const fragment_table& fragments, const chunk_graph& graph) noexcept
-    : fragments_(fragments), graph_(graph) {}
+query_cache::query_cache(const fragment_table& fragments, const chunk_graph& graph,
+                         const sparse_table& sparse) noexcept
+    : fragments_(fragments), graph_(graph), sparse_(sparse) {}
 
 query_cache::~query_cache() {
     for (match_list* one : places_) {
@@ -52,37 +54,77 @@ match_list& query_cache::ensure(const terms& question) {
     return *(places_[find(question)] = made.release());
 }
 
-void query_cache::find(void* cache, void* list, std::vector<chunk_data*>& found) {
-    // SAFETY: what a query has put there.
-    const chunk_range chunks =
-        static_cast<query_cache*>(cache)->read(*static_cast<match_list*>(list), true);
-    found.insert(found.end(), chunks.begin(), chunks.end());
+bool query_cache::is_named(const terms& question, const fragment_data& one) const noexcept {
+    for (const term& each : question)
+        if (&fragment_of(each) == &one) return true;
+    return false;
 }
 
-bool query_cache::matches(const terms& question, const chunk_data& chunk) const noexcept {
+template <class Has>
+bool query_cache::judge(const terms& question, const chunk_data& chunk, Has has) const {
     std::uint8_t group = 0;  // the last one of `any`, and whether one of it is there
     bool has_one = true;
     for (const term& one : question) {
-        const bool has = chunk.has(fragment_of(one));
-        if (one.kind == term_kind::with && !has) return false;
-        if (one.kind == term_kind::without && has) return false;
-        if (one.kind != term_kind::any) continue;
-        if (one.group != group) {
+        if (one.kind == term_kind::optional) continue;
+        const fragment_data& fragment = fragment_of(one);
+        if (!has(fragment, one.kind)) {
+            if (one.kind != term_kind::any) return false;
+            if (one.group == group) continue;
             if (!has_one) return false;
             group = one.group;
             has_one = false;
+        } else if (one.kind == term_kind::any) {
+            if (one.group != group && !has_one) return false;
+            group = one.group;
+            has_one = true;
         }
-        has_one |= has;
     }
     if (!has_one) return false;
     if (!chunk.is_hidden) return true;
-    for (const fragment_data* hidden : chunk.fragments) {
-        if (!hidden->is_hidden) continue;
-        bool is_named = false;
-        for (const term& one : question) is_named |= &fragment_of(one) == hidden;
-        if (!is_named) return false;
-    }
+    for (const fragment_data* hidden : chunk.fragments)
+        if (hidden->is_hidden && !is_named(question, *hidden)) return false;
     return true;
+}
+
+bool query_cache::may_match(const terms& question, const chunk_data& chunk) const noexcept {
+    return judge(question, chunk, [&](const fragment_data& one, term_kind kind) {
+        return one.beside != nullptr || chunk.has(one) == (kind != term_kind::without);
+    });
+}
+
+bool query_cache::matches(const terms& question, const chunk_data& chunk,
+                          std::uint64_t who) const noexcept {
+    const bool fits = judge(question, chunk, [&](const fragment_data& one, term_kind kind) {
+        const bool has = one.beside != nullptr ? one.beside->has(who) : chunk.has(one);
+        return has == (kind != term_kind::without);
+    });
+    if (!fits) return false;
+    bool is_shown = to_int(chunk.index) != 0 || sparse_.has_any(who);
+    sparse_.each(who, [&](const sparse_set& one) {
+        if (one.fragment->is_hidden && !is_named(question, *one.fragment)) is_shown = false;
+    });
+    return is_shown;
+}
+
+/// The terms that no chunk can answer.
+void query_cache::find_beside(match_list& list) const {
+    list.beside.clear();
+    list.is_inside = false;
+    const auto is_sparse = [&](const term& one) { return fragment_of(one).beside != nullptr; };
+    for (const term& one : list.question) {
+        const bool is_mixed = std::ranges::any_of(list.question, [&](const term& other) {
+            return other.kind == one.kind && other.group == one.group && is_sparse(other);
+        });
+        if (one.kind == term_kind::any ? is_mixed : is_sparse(one))
+            list.beside.push_back({&fragment_of(one), one.kind, one.group});
+        if ((one.kind == term_kind::with && !is_sparse(one)) ||
+            (one.kind == term_kind::any && !is_mixed))
+            list.is_inside = true;
+    }
+    for (const sparse_set* one : sparse_.all())
+        if (one != nullptr && one->fragment->is_hidden && !is_named(list.question, *one->fragment))
+            list.beside.push_back({one->fragment, term_kind::without, 0});
+    list.is_plain = list.beside.empty() && (list.is_inside || sparse_.empty());
 }
 
 void query_cache::refresh(match_list& list, bool has_loops) {
@@ -99,17 +141,24 @@ void query_cache::refresh(match_list& list, bool has_loops) {
     if (list.generation != graph_.generation()) {
         list.chunks.clear();
         list.seen = 0;
+        find_beside(list);
         list.generation = graph_.generation();
     }
     for (; list.seen < graph_.all().size(); ++list.seen) {
         chunk_data* const one = graph_.all()[list.seen];
         // Chunk 0 stands for the entities without fragments: it has no rows.
-        if (to_int(one->index) != 0 && matches(list.question, *one)) list.chunks.push_back(one);
+        if (to_int(one->index) != 0 && !one->has_sparse && may_match(list.question, *one))
+            list.chunks.push_back(one);
     }
 }
 
-std::string query_cache::explain(const terms& question, const chunk_data& chunk) const {
+std::string query_cache::explain(const terms& question, const chunk_data& chunk,
+                                 std::uint64_t who) const {
     std::string made;
+    const auto has_it = [&](const term& one) {
+        const fragment_data& fragment = fragment_of(one);
+        return fragment.beside != nullptr ? fragment.beside->has(who) : chunk.has(fragment);
+    };
     const auto say = [&](const auto&... parts) {
         made += text(made.empty() ? "" : "; ", parts...);
     };
@@ -119,7 +168,7 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk)
                                       : std::string(found.name);
     };
     for (const term* one = question.begin(); one != question.end(); ++one) {
-        const bool has = chunk.has(fragment_of(*one));
+        const bool has = has_it(*one);
         switch (one->kind) {
         case term_kind::with:
             say(has ? "it has " : "it has no ", name(*one), has ? "" : ", which is asked for");
@@ -135,7 +184,7 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk)
                    last->group == one->group;
                  ++last) {
                 all += text(all.empty() ? "" : ", ", name(*last));
-                has_one |= chunk.has(fragment_of(*last));
+                has_one |= has_it(*last);
             }
             say(has_one ? "it has one of " : "it has none of ", all);
             one = last - 1;
@@ -144,12 +193,11 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk)
         case term_kind::optional: break;
         }
     }
-    for (const fragment_data* hidden : chunk.fragments) {
-        if (!hidden->is_hidden) continue;
-        bool is_named = false;
-        for (const term& one : question) is_named |= &fragment_of(one) == hidden;
-        if (!is_named) say("it is hidden by ", hidden->name, ", which is not named");
-    }
+    std::vector<fragment_data*> all = chunk.fragments;
+    sparse_.list(who, all);
+    for (const fragment_data* one : all)
+        if (one->is_hidden && !is_named(question, *one))
+            say("it is hidden by ", one->name, ", which is not named");
     return made;
 }
 

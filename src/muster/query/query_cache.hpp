@@ -2,11 +2,15 @@
 //
 // A list is kept: it looks only at chunks that were made since it was last read. Equal questions share
 // one. Lists are few and small, and live as long as their world.
+//
+// What is asked of sparse fragments no chunk can answer: those terms are kept beside the list, and a
+// `walk` looks at each entity.
 #pragma once
 
 #include <muster/base/raw_array.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/storage/chunk_graph.hpp>
+#include <muster/storage/sparse_table.hpp>
 #include <muster/type/fragment_table.hpp>
 
 #include <cstddef>
@@ -17,25 +21,38 @@
 
 namespace muster::detail {
 
+/// A term that is asked of each entity: its fragment is sparse, or one of its group of `any` is.
+struct beside_term {
+    const fragment_data* fragment;
+    term_kind kind;
+    std::uint8_t group;
+};
+
 struct match_list {
     terms question;
     std::vector<chunk_data*> chunks;  // that match, in the order of their making
     std::uint64_t generation = 0;     // of the graph, when it was last read; 0: never
     std::size_t seen = 0;             // chunks of the graph that were looked at
     match_list* before = nullptr;  // what loops may still go over, and what was before that; owned
+
+    std::vector<beside_term> beside;  // and sparse fragments that hide entities: `without`
+    bool is_plain = true;             // the chunks are all of the answer
+    bool is_inside = false;           // who matches is in a chunk
 };
 
 /// What a list had when it was read. It stays there while a loop goes over it: see `query_cache::read`.
 struct chunk_range {
     chunk_data* const* first;
     chunk_data* const* last;
+    bool is_plain;  // see `match_list`
     [[nodiscard]] chunk_data* const* begin() const noexcept { return first; }
     [[nodiscard]] chunk_data* const* end() const noexcept { return last; }
 };
 
 class MUSTER_API query_cache {
 public:
-    query_cache(const fragment_table& fragments, const chunk_graph& graph) noexcept;
+    query_cache(const fragment_table& fragments, const chunk_graph& graph,
+                const sparse_table& sparse) noexcept;
     query_cache(const query_cache&) = delete;
     query_cache& operator=(const query_cache&) = delete;
     ~query_cache();
@@ -48,11 +65,8 @@ public:
     chunk_range read(match_list& list, bool has_loops) {
         if (list.generation != graph_.generation() || list.seen != graph_.all().size()) [[unlikely]]
             refresh(list, has_loops);
-        return {list.chunks.data(), list.chunks.data() + list.chunks.size()};
+        return {list.chunks.data(), list.chunks.data() + list.chunks.size(), list.is_plain};
     }
-
-    /// For a batch: `find(cache, list, found)` adds the chunks that match then.
-    static void find(void* cache, void* list, std::vector<chunk_data*>& found);
 
     /// The fragment that a term means now, or `no_fragment`.
     [[nodiscard]] const fragment_data& fragment_of(const term& one) const noexcept {
@@ -60,15 +74,25 @@ public:
                             : fragments_.look(one.what);
     }
 
-    [[nodiscard]] bool matches(const terms& question, const chunk_data& chunk) const noexcept;
+    /// Whether entities of this chunk match, as far as their chunk tells.
+    [[nodiscard]] bool may_match(const terms& question, const chunk_data& chunk) const noexcept;
+    /// Whether this entity does, which is alive and in that chunk.
+    [[nodiscard]] bool matches(const terms& question, const chunk_data& chunk,
+                               std::uint64_t who) const noexcept;
     /// Term by term, what is there and what is not.
-    [[nodiscard]] std::string explain(const terms& question, const chunk_data& chunk) const;
+    [[nodiscard]] std::string explain(const terms& question, const chunk_data& chunk,
+                                      std::uint64_t who) const;
 
 private:
     void refresh(match_list& list, bool has_loops);
+    void find_beside(match_list& list) const;
+    [[nodiscard]] bool is_named(const terms& question, const fragment_data& one) const noexcept;
+    template <class Has>
+    [[nodiscard]] bool judge(const terms& question, const chunk_data& chunk, Has has) const;
 
     const fragment_table& fragments_;
     const chunk_graph& graph_;
+    const sparse_table& sparse_;
     std::vector<match_list*> places_;  // owned; by hash; a power of two, at most half of them taken
     std::size_t size_ = 0;
 };

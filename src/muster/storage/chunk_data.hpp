@@ -32,6 +32,7 @@ struct MUSTER_API chunk_data {
     bool is_complete = true;    // it has all that its fragments need
     bool has_unique = false;    // a fragment of it is not cloned
     bool is_hidden = false;     // a fragment of it is hidden
+    bool has_sparse = false;    // it only stands for its fragments: no row has a sparse one
     bool tells_coming = false;  // a hook is to be called for who gets all its fragments
     bool tells_going = false;   // a hook is to be called for who loses them
     std::uint64_t serial = 0;   // by the order of making; never given twice

@@ -39,15 +39,8 @@ bool lower(const fragment_data* a, const fragment_data* b) {
     return a->index < b->index;
 }
 
-/// Adds to a sorted set what those of `added`, which are in it, need, and what that needs.
-void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> added) {
-    for (std::size_t i = 0; i < added.size(); ++i)
-        for (fragment_data* const one : added[i]->needs) {
-            const auto at = std::ranges::lower_bound(set, one, lower);
-            if (at != set.end() && *at == one) continue;
-            set.insert(at, one);
-            added.push_back(one);
-        }
+bool is_sparse(const fragment_data* one) {
+    return one->beside != nullptr;
 }
 
 bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
@@ -67,9 +60,10 @@ bool is_told(const chunk_data& from, const chunk_data& to, bool removes) {
 
 void note_meaning_of(chunk_data& one) {
     const auto has = [&](const fragment_data* needed) { return one.has(*needed); };
-    one.is_complete = std::ranges::all_of(one.fragments, [&](const fragment_data* fragment) {
-        return std::ranges::all_of(fragment->needs, has);
-    });
+    one.is_complete =
+        !one.has_sparse && std::ranges::all_of(one.fragments, [&](const fragment_data* fragment) {
+            return std::ranges::all_of(fragment->needs, has);
+        });
     one.has_unique = std::ranges::any_of(one.fragments, &fragment_data::is_unique);
     one.is_hidden = std::ranges::any_of(one.fragments, &fragment_data::is_hidden);
     one.tells_coming = has_hooks(one.fragments, insert_hooks);
@@ -77,6 +71,16 @@ void note_meaning_of(chunk_data& one) {
 }
 
 }  // namespace
+
+void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> added) {
+    for (std::size_t i = 0; i < added.size(); ++i)
+        for (fragment_data* const one : added[i]->needs) {
+            const auto at = std::ranges::lower_bound(set, one, lower);
+            if (at != set.end() && *at == one) continue;
+            set.insert(at, one);
+            added.push_back(one);
+        }
+}
 
 chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit)
     : id_type_(id_type), limit_(limit) {
@@ -112,8 +116,9 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     made->index =
         free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();
     made->fragment_ids.resize(set.size() * id_type_.size);
+    made->has_sparse = std::ranges::any_of(set, is_sparse);
     for (fragment_data* one : set)
-        if (one->type->size != 0) {
+        if (one->type->size != 0 && !is_sparse(one)) {
             made->columns.emplace_back(*one->type, one);
             made->runs_code |= one->type->relocate != nullptr || one->type->destroy != nullptr;
         }
@@ -175,18 +180,22 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
                                     lower);
     else
         std::ranges::set_union(from.fragments, other.fragments, std::back_inserter(set), lower);
+    bool is_mixed = other.has_sparse;
+    std::erase_if(set, is_sparse);
     const std::size_t given = set.size();
     if (!removes) {
         std::vector<fragment_data*> added;
         std::ranges::set_difference(other.fragments, from.fragments, std::back_inserter(added),
                                     lower);
         complete(set, std::move(added));
+        is_mixed = std::erase_if(set, is_sparse) != 0 || is_mixed;
     }
     chunk_data& target = ensure(set);
 
     auto made = std::make_unique<edge>();
     made->has_needed = set.size() != given;
-    made->is_told = is_told(from, target, removes);
+    made->is_mixed = is_mixed;
+    made->is_told = is_mixed || is_told(from, target, removes);
     made->key = edge::key_of(other.index, removes);
     made->target = &target;
     made->columns.reserve(from.columns.size());
@@ -224,8 +233,9 @@ void chunk_graph::note_hooks() noexcept {
     ++generation_;
     for (chunk_data* one : order_) {
         note_meaning_of(*one);
-        one->edges.each(
-            [&](const edge& way) { way.is_told = is_told(*one, *way.target, (way.key & 1) != 0); });
+        one->edges.each([&](const edge& way) {
+            way.is_told = way.is_mixed || is_told(*one, *way.target, (way.key & 1) != 0);
+        });
     }
 }
 

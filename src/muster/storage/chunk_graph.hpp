@@ -6,7 +6,8 @@
 //     <>  --+position-->  <position>  --+velocity-->  <position, velocity>
 //                               <------velocity-----
 //
-// The set that an edge adds or removes is named by its own chunk, which may stay without rows forever.
+// The set that an edge adds or removes is named by its own chunk, which may stay without rows forever; so
+// does one that has a sparse fragment. Edges lead to chunks without these.
 // Chunk 0 is the empty set: it has no rows, since entities without fragments are in no chunk.
 #pragma once
 
@@ -18,6 +19,9 @@
 #include <vector>
 
 namespace muster::detail {
+
+/// Adds to a sorted set what those of `added`, which are in it, need, and what that needs.
+MUSTER_API void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> added);
 
 class MUSTER_API chunk_graph {
 public:

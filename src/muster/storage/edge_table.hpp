@@ -20,7 +20,8 @@ struct edge {
     chunk_data* target;
     std::vector<std::uint32_t> columns;  // for each column of the source: which of the target
     bool has_needed = false;  // the target has more than the source and what is added: see `needs`
-    mutable bool is_told = false;  // a hook is to be called
+    bool is_mixed = false;    // sparse fragments come or go, too: they are not in the target
+    mutable bool is_told = false;  // a hook is to be called, or it is mixed: not the plain way
 
     static constexpr std::uint64_t key_of(chunk_index other, bool removes) noexcept {
         return std::uint64_t{to_int(other)} << 1 | (removes ? 1u : 0u);

@@ -1,5 +1,6 @@
 // The part of store_impl.hpp that changes many entities at once, chunk by chunk. Each chunk is all or
-// nothing; one that fails does not stop the others, and the first exception is thrown in the end.
+// nothing; one that fails does not stop the others, and the first exception is thrown in the end. Where
+// sparse fragments are concerned, it goes entity by entity instead.
 #pragma once
 
 #include <muster/base/first_error.hpp>
@@ -33,7 +34,7 @@ std::vector<chunk_data*> first_those(const std::vector<chunk_data*>& all, Predic
 }
 
 template <class Layout>
-std::size_t store<Layout>::change_all(const chunk_finder& finder,
+std::size_t store<Layout>::change_all(const target_finder& finder,
                                       std::span<const change_shape> changes,
                                       std::span<const void* const> values, const char* call,
                                       const std::source_location& where) {
@@ -42,11 +43,24 @@ std::size_t store<Layout>::change_all(const chunk_finder& finder,
     for (std::size_t i = 0; i < changes.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if (changes[i].fragment == changes[j].fragment) raise_given_twice(*changes[i].fragment);
-    std::vector<chunk_data*> found;
+    batch_targets found;
     finder(found);
     std::size_t count = 0;
-    for (const chunk_data* one : found)
-        if (std::ranges::any_of(changes, [&](const auto& each) { return concerns(*one, each); }))
+    for (const std::uint64_t value : found.ids)
+        if (const auto e = to_id<Layout>(value);
+            changes[0].kind == change_kind::destroy
+                ? !is_own(e)
+                : std::ranges::any_of(changes, [&](const auto& each) { return concerns(e, each); }))
+            ++count;
+    for (const chunk_data* one : found.chunks)
+        if (is_beside(changes))
+            count += static_cast<std::size_t>(
+                std::count_if(ids(*one), ids(*one) + one->size, [&](id_type e) {
+                    return std::ranges::any_of(changes,
+                                               [&](const auto& each) { return concerns(e, each); });
+                }));
+        else if (std::ranges::any_of(
+                     changes, [&](const auto& each) { return detail::concerns(*one, each); }))
             count += changes[0].kind == change_kind::destroy ? count_mortal(*one) : one->size;
     scope whole(*this);
     for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -66,7 +80,7 @@ std::size_t store<Layout>::change_all(const chunk_finder& finder,
 }
 
 template <class Layout>
-std::size_t store<Layout>::start_all(const chunk_finder& finder, change_kind kind,
+std::size_t store<Layout>::start_all(const target_finder& finder, change_kind kind,
                                      std::span<const id_type> fragments, const char* call) {
     refuse_in_change(call);
     std::vector<change_shape> changes;
@@ -79,7 +93,7 @@ std::size_t store<Layout>::start_all(const chunk_finder& finder, change_kind kin
 }
 
 template <class Layout>
-std::size_t store<Layout>::remove_all(const chunk_finder& finder,
+std::size_t store<Layout>::remove_all(const target_finder& finder,
                                       std::span<const id_type> fragments) {
     std::vector<change_shape> changes;
     for (const id_type f : fragments) {
@@ -117,8 +131,11 @@ void store<Layout>::carry_out_batch(const journal_group& group) {
     std::ranges::reverse(shape);
     std::ranges::reverse(values);
 
-    std::vector<chunk_data*> found;
-    note.finder(found);
+    batch_targets all;
+    note.finder(all);
+    const bool destroys = !shape.empty() && shape[0].kind == change_kind::destroy;
+    if (all.is_by_id || is_beside(shape)) return carry_out_by_id(all, shape, values, note);
+    std::vector<chunk_data*>& found = all.chunks;
     // Those that stay where they are come first: others may join them.
     found = first_those(found, [&](const chunk_data* one) {
         return std::ranges::all_of(shape, [&](const change_shape& change) {
@@ -126,11 +143,115 @@ void store<Layout>::carry_out_batch(const journal_group& group) {
         });
     });
     each_chunk(found, [&](chunk_data& one) {
-        if (!shape.empty() && shape[0].kind == change_kind::destroy)
-            destroy_chunk(one, note);
-        else
-            change_chunk(one, shape, values);
+        if (destroys) return destroy_chunk(one, note);
+        if (!shape.empty() && shape[0].kind == change_kind::clear && clear_beside(one)) return;
+        change_chunk(one, shape, values);
     });
+}
+
+// ---- one by one: sparse fragments --------------------------------------------------------------
+
+template <class Layout>
+bool store<Layout>::concerns(id_type e, const change_shape& change) const {
+    if (change.kind == change_kind::keep) return !has(e, *change.fragment);
+    if (change.kind == change_kind::remove) return has(e, *change.fragment);
+    return true;
+}
+
+/// Whether sparse fragments come or go with these changes.
+template <class Layout>
+bool store<Layout>::is_beside(std::span<const change_shape> shape) {
+    return std::ranges::any_of(shape, [&](const change_shape& one) {
+        return one.fragment != nullptr && is_mixed(ensure_alone(*one.fragment));
+    });
+}
+
+template <class Layout>
+void store<Layout>::carry_out_by_id(const batch_targets& found, std::span<const change_shape> shape,
+                                    std::span<const value_source> values,
+                                    const journal_note& note) {
+    std::vector<std::uint64_t> all = found.ids;
+    for (const chunk_data* one : found.chunks)
+        for (std::size_t row = 0; row < one->size; ++row) all.push_back(ids(*one)[row].value());
+    first_error error;
+    for (const std::uint64_t value : all) {
+        const auto e = to_id<Layout>(value);
+        error.attempt([&] {
+            if (!shape.empty() && shape[0].kind == change_kind::destroy)
+                destroy_one({e, note.where}, note.system);
+            else
+                change_one(e, shape, values);
+        });
+    }
+    error.rethrow();
+}
+
+/// All that a batch does to one entity, or nothing.
+template <class Layout>
+void store<Layout>::change_one(id_type who, std::span<const change_shape> shape,
+                               std::span<const value_source> values) {
+    if (!alive(who)) return;
+    struct rest {
+        store& owner;
+        ~rest() {
+            owner.drop_given();
+            owner.playback_->scratch.rewind({});
+        }
+    };
+    playback_->shape.assign(shape.begin(), shape.end());
+    playback_->values.assign(shape.size(), {});
+    const rest guard{*this};
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (!has_component(shape[i].kind) ||
+            (shape[i].kind == change_kind::keep && has(who, *shape[i].fragment)))
+            continue;
+        fragment_data& fragment = *shape[i].fragment;
+        waiting_value& made = playback_->values[i];
+        void* room = nullptr;
+        if (fragment.beside != nullptr)
+            room = fragment.beside->at(made.slot = fragment.beside->take());
+        else
+            room = playback_->scratch.allocate(fragment.type->size, fragment.type->alignment);
+        if (fragment.type->size == 0) continue;
+        if (values[i].first == nullptr && !fragment.can_start())
+            raise_no_default(fragment, fragment.name);
+        const busy_scope nobody_else(*this);
+        values[i].fill(fragment, static_cast<std::byte*>(room), 1);
+        made.at = room;
+    }
+    scope changes(*this);  // of hooks: dropped if this fails
+    chunk_data& here = graph_.at(find(who)->chunk());
+    follow(who, playback_->plans.find(graph_, here, beside_of(who), shape), playback_->values,
+           false);
+    changes.commit();
+}
+
+template <class Layout>
+void store<Layout>::destroy_one(at_type who, std::string_view system) {
+    if (!alive(who.id) || is_own(who.id)) return;
+    const as_system acts(*this, system);
+    if (fragments_.find(who.id.value()) != nullptr) {  // its end concerns all that have it
+        record_destroy(who);
+        return;
+    }
+    scope changes(*this);
+    destroy_told(who);
+    changes.commit();
+}
+
+/// `clear` of a chunk in which some have sparse fragments, one by one. False if there is none.
+template <class Layout>
+bool store<Layout>::clear_beside(const chunk_data& chunk) {
+    const std::vector<id_type> all(ids(chunk), ids(chunk) + chunk.size);
+    if (sparse_.empty() ||
+        std::ranges::none_of(all, [&](id_type e) { return sparse_.has_any(e.value()); }))
+        return false;
+    const change_shape shape[] = {{nullptr, change_kind::clear}};
+    const value_source nothing[1];
+    first_error error;
+    for (const id_type e : all) error.attempt([&] { change_one(e, shape, nothing); });
+    error.rethrow();
+    return true;
 }
 
 /// Calls `change` for each that has rows; how many rows it has changed. One that throws does not stop the
@@ -150,11 +271,26 @@ std::size_t store<Layout>::each_chunk(std::span<chunk_data* const> chunks, Chang
     return count;
 }
 
+/// The same for all that have a fragment, one by one.
+template <class Layout>
+template <class Change>
+std::size_t store<Layout>::each_owner(const fragment_data& fragment, Change change) {
+    std::size_t count = 0;
+    first_error error;
+    for (const id_type e : owners_of(fragment))
+        error.attempt([&] {
+            change(e);
+            ++count;
+        });
+    error.rethrow();
+    return count;
+}
+
 /// All entities of a chunk, or none.
 template <class Layout>
 void store<Layout>::change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
                                  std::span<const value_source> values) {
-    const plan& way = playback_->plans.find(graph_, chunk, shape);
+    const plan& way = playback_->plans.find(graph_, chunk, {}, shape);
     if (way.from == way.to && way.arrivals.empty() && !way.is_told()) return;
     scope changes(*this);  // of hooks: dropped if this fails
     prepare_notes(way, chunk.size);
@@ -211,8 +347,12 @@ void store<Layout>::destroy_chunk(chunk_data& chunk, const journal_note& note) {
     }
     if (provenance_)
         for (const id_type e : dying) note_death({e, note.where});
-    if (tells_going(chunk)) {
+    const auto tells_beside = [](const sparse_set* one) {
+        return one != nullptr && one->size() != 0 && one->fragment->hooks.has(remove_hooks);
+    };
+    if (tells_going(chunk) || std::ranges::any_of(sparse_.all(), tells_beside)) {
         prepare_going(chunk, dying.size());
+        for (const id_type e : dying) prepare_going_beside(e, dying.size());
         for (const id_type e : dying) tell_going(e);
         for (const id_type e : dying) note_going(e);
     }
@@ -240,6 +380,7 @@ void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept 
         }
         names_.erase(e.value());
         told_.reset(e.key());
+        drop_beside(e);
         pool_.destroy(e);
         if (fragment_data* const used = fragments_.find(e.value())) forget_fragment(*used);
     }
@@ -254,7 +395,12 @@ std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
     const bool must_wait = waits("clear");
     fragment_data* const known = fragments_.find(fragment.id);
     if (&fragment == &no_fragment || known == nullptr) return 0;
-    if (!must_wait && !fragment.hooks.has(remove_hooks)) return clear_fragment_now(*known);
+    if (!must_wait && !fragment.hooks.has(remove_hooks)) {
+        if (known->beside == nullptr) return clear_fragment_now(*known);
+        const std::size_t size = known->beside->size();
+        drop_all_beside(*known->beside);
+        return size;
+    }
     const std::size_t had_it = count(fragment);
     scope whole(*this);
     journal_.add_barrier(id_type{}.value(), change_kind::clear_fragment, known);
@@ -266,6 +412,8 @@ template <class Layout>
 std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
     const change_shape shape[] = {{&fragment, change_kind::remove}};
     const value_source nothing[1];
+    if (fragment.beside != nullptr)
+        return each_owner(fragment, [&](id_type e) { change_one(e, shape, nothing); });
     return each_chunk(chunks_of(fragment),
                       [&](chunk_data& one) { change_chunk(one, shape, nothing); });
 }
@@ -306,6 +454,11 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
 template <class Layout>
 std::size_t store<Layout>::copy_fragment_now(const fragment_data& source, fragment_data& target) {
     const change_shape shape[] = {{&target, change_kind::put}};
+    if (source.beside != nullptr || is_beside(shape))
+        return each_owner(source, [&](id_type e) {
+            const value_source values[] = {{find_raw(e, source), 1, &source}};
+            change_one(e, shape, values);
+        });
     // Those that have both come first: the others join them.
     const std::vector<chunk_data*> owners =
         first_those(chunks_of(source), [&](const chunk_data* one) { return one->has(target); });

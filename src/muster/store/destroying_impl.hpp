@@ -26,6 +26,7 @@ template <class Layout>
 void store<Layout>::die(id_type e, record_type& found) noexcept {
     names_.erase(e.value());
     told_.reset(e.key());
+    drop_beside(e);
     if (found.chunk() != chunk_index{}) leave_row(found);
     pool_.destroy(e);
 }
@@ -41,12 +42,8 @@ void store<Layout>::destroy_fragment(at_type who) {
         if (fragment == nullptr) continue;
         gone.push_back(fragment);
         if (!fragment->destroys_owners) continue;
-        for (const chunk_index owner : fragment->chunks) {
-            const chunk_data& chunk = graph_.at(owner);
-            for (std::size_t row = 0; row < chunk.size; ++row)
-                if (const id_type e = ids(chunk)[row]; seen.insert(e.value()).second)
-                    dying.push_back(e);
-        }
+        for (const id_type e : owners_of(*fragment))
+            if (seen.insert(e.value()).second) dying.push_back(e);
     }
     std::vector<std::pair<id_type, fragment_data*>> losing;
     if (has_hooks()) {  // whoever throws keeps all of them
@@ -56,8 +53,15 @@ void store<Layout>::destroy_fragment(at_type who) {
                     for (std::size_t row = 0; row < one->size; ++row)
                         if (const id_type e = ids(*one)[row]; !seen.contains(e.value()))
                             losing.emplace_back(e, fragment);
+        for (fragment_data* fragment : gone)
+            if (fragment->beside != nullptr && fragment->hooks.has(remove_hooks))
+                for (const id_type e : owners_of(*fragment))
+                    if (!seen.contains(e.value())) losing.emplace_back(e, fragment);
         const std::size_t notes = dying.size() + losing.size();
-        for (const id_type e : dying) prepare_going(graph_.at(find(e)->chunk()), notes);
+        for (const id_type e : dying) {
+            prepare_going(graph_.at(find(e)->chunk()), notes);
+            prepare_going_beside(e, notes);
+        }
         for (fragment_data* fragment : gone) fragment->hooks.prepare(hook_kind::remove, notes);
         for (const id_type e : dying) tell_going(e);
         for (const auto& [e, fragment] : losing) call_hooks(hook_kind::remove, e, *fragment);
@@ -92,7 +96,24 @@ void store<Layout>::destroy_fragment(at_type who) {
     for (std::size_t i = dying.size(); i-- != 0;) die(dying[i], *find_record(dying[i].key()));
     for (const move& one : moves)
         if (one.from->size != 0) move_all(*one.from, *one.way);
+    for (fragment_data* one : gone)
+        if (one->beside != nullptr) drop_all_beside(*one->beside);
     for (fragment_data* one : gone) forget_fragment(*one);
+}
+
+/// All that have it, in the order of a loop over them.
+template <class Layout>
+auto store<Layout>::owners_of(const fragment_data& fragment) const -> std::vector<id_type> {
+    std::vector<id_type> all;
+    all.reserve(count(fragment));
+    for (const chunk_index owner : fragment.chunks) {
+        const chunk_data& chunk = graph_.at(owner);
+        all.insert(all.end(), ids(chunk), ids(chunk) + chunk.size);
+    }
+    if (const sparse_set* const set = fragment.beside)
+        for (const slot_index at : slots_of(*set))
+            all.push_back(*reinterpret_cast<const id_type*>(set->ids_at(at)));
+    return all;
 }
 
 /// No row has it any more.
@@ -111,18 +132,23 @@ void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
         for (std::uint32_t i = 0; i < journal_.now().entries; ++i)
             if (journal_.entry(i).fragment == gone) change(journal_.entry(i));
     };
-    const auto drop = [&](journal_entry& one) {  // a change of nothing
+    const auto drop = [&](journal_entry& one, const fragment_data& of) {  // a change of nothing
         one.fragment = nullptr;
         if (!has_component(one.kind)) return;
-        if (one.value != nullptr && info.destroy != nullptr) info.destroy(one.value, 1);
+        end_value(of, one.value, one.slot);
         one.value = nullptr;
+        one.slot = no_slot;
     };
+    sparse_set* const waiting = fragment.beside;  // values that wait are there
     {
         const busy_scope nobody_else(*this);
         each_entry([&](journal_entry& one) {
             is_awaited = is_own;
-            if (!is_own) drop(one);
+            if (!is_own) drop(one, fragment);
         });
+        if (waiting != nullptr && !is_awaited) sparse_.remove(*waiting);
+        if (waiting != nullptr && is_awaited) waiting->fragment = nullptr;
+        fragment.beside = nullptr;
         fragments_.remove(fragment);
     }
     graph_.note_meaning();  // it may have been needed
@@ -133,12 +159,19 @@ void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
     first_error ignored;
     ignored.attempt([&] { next = &ensure_fragment(type, info); });
     const busy_scope nobody_else(*this);
-    each_entry([&](journal_entry& one) {
-        if (next != nullptr)
-            one.fragment = next;
-        else
-            drop(one);
-    });
+    if (next != nullptr) {
+        each_entry([&](journal_entry& one) { one.fragment = next; });
+        if (waiting != nullptr) sparse_.hand_over(*waiting, *next);
+        return;
+    }
+    fragment_data nobody;
+    nobody.type = &info;
+    nobody.beside = waiting;
+    each_entry([&](journal_entry& one) { drop(one, nobody); });
+    if (waiting != nullptr) {
+        waiting->fragment = &nobody;
+        sparse_.remove(*waiting);
+    }
 }
 
 /// `destroy` of an entity that has components and dies easily.
@@ -169,7 +202,8 @@ bool store<Layout>::destroy_slowly(at_type who) {
     record_type* const found = find_own(who, "destroy");
     if (found == nullptr) return false;
     const bool is_fragment = fragments_.find(who.id.value()) != nullptr;
-    if (must_wait || tells_going(graph_.at(found->chunk())) || (is_fragment && has_hooks()))
+    if (must_wait || tells_going(graph_.at(found->chunk())) || (is_fragment && has_hooks()) ||
+        tells_going_beside(who.id))
         return record_destroy(who);
     if (is_fragment) {
         destroy_fragment(who);
@@ -227,6 +261,9 @@ void store<Layout>::reset(const std::source_location& where) {
 /// Nobody is alive any more: their values end.
 template <class Layout>
 void store<Layout>::end_values() noexcept {
+    sparse_.forget_entries();
+    for (std::size_t i = 0; i < sparse_.all().size(); ++i)
+        if (sparse_set* const one = sparse_.all()[i]) one->end_values();
     for (std::size_t i = 0; i < graph_.all().size(); ++i) {  // a destructor may make a chunk
         chunk_data* const one = graph_.all()[i];
         const std::size_t count = one->size;

@@ -60,10 +60,9 @@ void store<Layout>::raise_not_alive(at_type who, const char* call) const {
 template <class Layout>
 void store<Layout>::raise_missing(at_type who, const char* call, std::string_view type,
                                   const fragment_data& fragment) const {
-    const record_type* const found = find(who.id);
-    if (found == nullptr) raise_not_alive(who, call);
+    if (find(who.id) == nullptr) raise_not_alive(who, call);
     std::string has;
-    for (const fragment_data* one : graph_.at(found->chunk()).fragments)
+    for (const fragment_data* one : fragments_of(who.id))
         has += text(has.empty() ? "" : ", ", one->name);
     const bool is_recorded = journal_.has_value_of(fragment, who.id.value());
     raise(errc::missing_component,

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <muster/command/plan.hpp>
+#include <muster/store/beside.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
 
 namespace muster::detail {
@@ -17,17 +19,18 @@ template <class Layout>
 class store<Layout>::exchange {
 public:
     /// All that can fail. Room for a row is there.
-    exchange(store& owner, id_type who, const plan& way, std::span<void*> given)
+    exchange(store& owner, id_type who, const plan& way, std::span<const waiting_value> given)
         : store_(owner),
           who_(who),
           way_(way),
           from_(*way.from),
           to_(*way.to),
-          arriving_(places(way.arrivals.size())),
-          leaving_(places(from_.columns.size())) {
+          arriving_(places<void*>(way.arrivals.size())),
+          leaving_(places<void*>(from_.columns.size())),
+          beside_(places<beside_slots>(way.beside_changes.size())) {
         for (std::size_t i = 0; i < arriving_.size(); ++i)
             if (const std::uint32_t which = way.arrivals[i].given; which != plan::none)
-                arriving_[i] = given[which];
+                arriving_[i] = given[which].at;
         for (std::size_t i = 0; i < leaving_.size(); ++i)
             if (way.columns[i] == edge::dropped) leaving_[i] = room_for(from_.columns[i]);
         struct rollback {
@@ -39,6 +42,7 @@ public:
         rollback guard{this};
         for (std::size_t i = 0; i < arriving_.size(); ++i)
             if (way.arrivals[i].given == plan::none) arriving_[i] = start(target(i));
+        for (std::size_t i = 0; i < beside_.size(); ++i) prepare_beside(i, given);
         guard.made = nullptr;
     }
     exchange(const exchange&) = delete;
@@ -54,6 +58,7 @@ public:
                 from_.columns[i].relocate(there, from_.columns[i].at(row_), 1);
         for (std::size_t i = 0; i < arriving_.size(); ++i)
             target(i).relocate(target(i).at(to_row), bytes(arriving_[i]), 1);
+        for (std::size_t i = 0; i < beside_.size(); ++i) go_beside(i, beside_[i]);
         is_there_ = true;
         if (!moves()) return;
         if (has_row(from_)) store_.close_gap(from_, row_);
@@ -77,6 +82,8 @@ public:
         for (std::size_t i = 0; i < from_.columns.size(); ++i)
             if (std::byte* const there = outside(i, to_row))
                 from_.columns[i].relocate(from_.columns[i].at(row_), there, 1);
+        for (std::size_t i = 0; i < beside_.size(); ++i)
+            go_beside(i, {beside_[i].leaving, beside_[i].arriving, beside_[i].aside});
         is_there_ = false;
     }
 
@@ -95,11 +102,57 @@ private:
         return moves() ? to_.columns[way_.columns[column]].at(to_row) : nullptr;
     }
     /// As many null pointers, which last as long as this.
-    [[nodiscard]] std::span<void*> places(std::size_t count) {
-        auto* const made = static_cast<void**>(
-            store_.playback_->scratch.allocate(count * sizeof(void*), alignof(void*)));
-        std::fill_n(made, count, nullptr);
+    template <class T>
+    [[nodiscard]] std::span<T> places(std::size_t count) {
+        auto* const made =
+            static_cast<T*>(store_.playback_->scratch.allocate(count * sizeof(T), alignof(T)));
+        std::uninitialized_fill_n(made, count, T{});
         return {made, count};
+    }
+
+    /// Where the value of a sparse fragment is that comes, and that goes.
+    struct beside_slots {
+        slot_index arriving = no_slot;
+        slot_index leaving = no_slot;
+        void* aside = nullptr;  // room to let them change places
+    };
+    void prepare_beside(std::size_t which, std::span<const waiting_value> given) {
+        const plan::beside_change& change = way_.beside_changes[which];
+        const fragment_data& fragment = *change.fragment;
+        sparse_set& set = *fragment.beside;
+        beside_slots& slots = beside_[which];
+        if (change.was_there) slots.leaving = set.find(who_.value());
+        if (!change.comes) return;
+        store_.prepare_beside(set, who_);
+        if (change.was_there && !fragment.type->pinned)
+            slots.aside =
+                store_.playback_->scratch.allocate(fragment.type->size, fragment.type->alignment);
+        if (change.given != plan::none) {
+            slots.arriving = given[change.given].slot;
+            return;
+        }
+        if (!fragment.can_start()) store_.raise_no_default(fragment, fragment.name);
+        waiting_slot made(set);
+        const busy_scope nobody_else(store_);
+        fragment.start_values(set.at(made.which), 1);
+        slots.arriving = made.keep();
+    }
+    /// The value that goes is left in a slot that waits. A value that is replaced keeps its address, if it
+    /// can be moved.
+    void go_beside(std::size_t which, const beside_slots& slots) noexcept {
+        sparse_set& set = *way_.beside_changes[which].fragment->beside;
+        if (slots.aside != nullptr) return set.trade(slots.leaving, slots.arriving, slots.aside);
+        if (slots.leaving != no_slot) store_.detach(set, who_, slots.leaving);
+        if (slots.arriving != no_slot) store_.attach(set, who_, slots.arriving);
+    }
+    /// The one that nobody has in the end.
+    void end_beside(std::size_t which) noexcept {
+        const plan::beside_change& change = way_.beside_changes[which];
+        const beside_slots& slots = beside_[which];
+        const bool is_traded = slots.aside != nullptr;
+        if (!is_there_ && change.comes && change.given != plan::none) return;  // the caller's
+        const slot_index left = is_there_ && !is_traded ? slots.leaving : slots.arriving;
+        if (left != no_slot) change.fragment->beside->drop(left);
     }
     [[nodiscard]] void* room_for(const column& one) {
         return store_.playback_->scratch.allocate(one.type->size, one.type->alignment);
@@ -113,6 +166,7 @@ private:
     }
     void end() noexcept {
         const busy_scope nobody_else(store_);
+        for (std::size_t i = 0; i < beside_.size(); ++i) end_beside(i);
         if (is_there_) {
             for (std::size_t i = 0; i < leaving_.size(); ++i)
                 if (leaving_[i] != nullptr) from_.columns[i].destroy(bytes(leaving_[i]), 1);
@@ -131,6 +185,7 @@ private:
     std::size_t row_ = 0;        // in the source
     std::span<void*> arriving_;  // for each arrival: where its value waits
     std::span<void*> leaving_;   // for each column of the source: where a value that goes is kept
+    std::span<beside_slots> beside_;  // for each change of a sparse fragment
     bool is_there_ = false;
 };
 

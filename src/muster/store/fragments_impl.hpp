@@ -37,9 +37,12 @@ void store<Layout>::tell(std::uint64_t key) {
 /// A fragment that is forgotten unless `made` is taken.
 struct new_fragment {
     fragment_table& table;
+    sparse_table& sparse;
     fragment_data* made;
     ~new_fragment() {
-        if (made != nullptr) table.remove(*made);
+        if (made == nullptr) return;
+        if (made->beside != nullptr) sparse.remove(*made->beside);
+        table.remove(*made);
     }
 };
 
@@ -48,9 +51,11 @@ fragment_data& store<Layout>::add_fragment(type_index type, const type_info& inf
     refuse_in_change("the first use of a component type");
     const id_type which = find_own_id();
     tell(which.key());
-    new_fragment guard{fragments_, &fragments_.add(type, info, which.value())};
+    new_fragment guard{fragments_, sparse_, &fragments_.add(type, info, which.value())};
+    if (info.sparse) sparse_.add(*guard.made);
     pool_.create_at(which);
     fragment_data& made = *std::exchange(guard.made, nullptr);
+    if (info.sparse) note_meaning();
     made.value_type = type;
     made.is_own = true;
     own_from_ = smaller(own_from_, which.key());
@@ -77,9 +82,13 @@ template <class Layout>
 fragment_data& store<Layout>::add_by_id(id_type f, type_index value, const type_info& type) {
     refuse_in_change("the first use of a fragment");
     tell(f.key());
-    new_fragment guard{fragments_, &fragments_.add(no_type, type, f.value())};
+    new_fragment guard{fragments_, sparse_, &fragments_.add(no_type, type, f.value())};
     guard.made->value_type = value;
     show_name(*guard.made);
+    if (type.sparse) {
+        sparse_.add(*guard.made);
+        note_meaning();
+    }
     return *std::exchange(guard.made, nullptr);
 }
 
@@ -106,7 +115,17 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
         forget_chunks();
         graph_.collect_garbage(found);
     }
+    if (const bool is_sparse = type.sparse || found->says_sparse;
+        is_sparse != (found->beside != nullptr)) {
+        if (is_sparse)
+            sparse_.add(*found);
+        else
+            sparse_.remove(*found->beside);
+        note_meaning();
+    }
+    if (found->beside != nullptr) found->beside->retype(type);
     found->type = &type;
+    sparse_.note_meaning();
     found->value_type = value;
     found->is_unique |= type.unique;
     found->is_hidden |= type.hidden;
@@ -185,6 +204,7 @@ auto store<Layout>::make_fragment(const type_info& own, std::string_view name) -
 
 template <class Layout>
 void store<Layout>::note_meaning() noexcept {
+    sparse_.note_meaning();
     forget_chunks();
     graph_.note_meaning();
 }

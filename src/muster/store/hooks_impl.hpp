@@ -38,29 +38,36 @@ void store<Layout>::call_hooks(hook_kind kind, id_type who, fragment_data& fragm
 template <class Layout>
 void store<Layout>::tell_going(id_type who) {
     const chunk_data& here = graph_.at(find(who)->chunk());
-    if (here.tells_going)
+    if (sparse_.has_any(who.value())) {
+        for (fragment_data* one : fragments_of(who)) call_hooks(hook_kind::remove, who, *one);
+    } else if (here.tells_going) {
         for (fragment_data* one : here.fragments) call_hooks(hook_kind::remove, who, *one);
+    }
     if (entity_hooks_.has(remove_hooks)) run_hooks(entity_hooks_, hook_kind::remove, who, nullptr);
 }
 
 /// Of the entities that were made in the rows from `first` on.
 template <class Layout>
 void store<Layout>::tell_coming(chunk_data& into, std::size_t first) {
-    if (!tells_coming(into)) return;
-    for (fragment_data* one : into.fragments)
-        one->hooks.prepare(hook_kind::insert, into.size - first);
-    for (std::size_t row = first; row < into.size; ++row) {
-        const id_type who = ids(into)[row];
+    if (tells_coming(into)) tell_coming({ids(into) + first, into.size - first}, into.fragments);
+}
+
+/// Of these, which have got these fragments.
+template <class Layout>
+void store<Layout>::tell_coming(std::span<const id_type> all,
+                                std::span<fragment_data* const> fragments) {
+    for (fragment_data* one : fragments) one->hooks.prepare(hook_kind::insert, all.size());
+    for (const id_type who : all) {
         if (entity_hooks_.has(insert_hooks))
             run_hooks(entity_hooks_, hook_kind::insert, who, nullptr);
-        for (fragment_data* one : into.fragments) {
+        for (fragment_data* one : fragments) {
             call_hooks(hook_kind::insert, who, *one);
             call_hooks(hook_kind::set, who, *one);
         }
     }
-    for (fragment_data* one : into.fragments)
-        for (std::size_t row = first; row < into.size && one->hooks.has(insert_hooks); ++row)
-            one->hooks.note(hook_kind::insert, ids(into)[row].value());
+    for (fragment_data* one : fragments)
+        if (one->hooks.has(insert_hooks))
+            for (const id_type who : all) one->hooks.note(hook_kind::insert, who.value());
 }
 
 template <class Layout>
@@ -97,7 +104,17 @@ void store<Layout>::prepare_going(const chunk_data& from, std::size_t count) {
 }
 
 template <class Layout>
+void store<Layout>::prepare_going_beside(id_type who, std::size_t count) {
+    sparse_.each(who.value(), [&](const sparse_set& one) {
+        one.fragment->hooks.prepare(hook_kind::remove, count);
+    });
+}
+
+template <class Layout>
 void store<Layout>::note_going(id_type who) noexcept {
+    sparse_.each(who.value(), [&](const sparse_set& one) {
+        one.fragment->hooks.note(hook_kind::remove, who.value());
+    });
     const chunk_data& from = graph_.at(find(who)->chunk());
     if (!from.tells_going) return;
     for (fragment_data* one : from.fragments) one->hooks.note(hook_kind::remove, who.value());
@@ -129,7 +146,9 @@ bool store<Layout>::noting::begin_put(id_type who, std::span<fragment_data* cons
     chunk_data& here = store_.graph_.at(store_.find(who)->chunk());
     const chunk_data& more =
         given.size() == 1 ? store_.ensure_alone(*given[0]) : store_.ensure_set(given);
-    const chunk_data& target = *store_.graph_.with(here, more).target;
+    const edge& way = store_.graph_.with(here, more);
+    if (way.is_mixed) return false;
+    const chunk_data& target = *way.target;
     store_.notes_.clear();
     bool is_possible = true;
     for (fragment_data* one : target.fragments)
@@ -141,6 +160,7 @@ bool store<Layout>::noting::begin_put(id_type who, std::span<fragment_data* cons
 
 template <class Layout>
 bool store<Layout>::noting::begin_removal(const chunk_data& from, const chunk_data& less) {
+    if (less.has_sparse) return false;
     store_.notes_.clear();
     bool is_possible = true;
     for (fragment_data* one : less.fragments)
@@ -184,6 +204,7 @@ void store<Layout>::destroy_told(at_type who) {
     if (fragments_.find(who.id.value()) != nullptr) return destroy_fragment(who);
     note_death(who);
     prepare_going(graph_.at(find(who.id)->chunk()), 1);
+    prepare_going_beside(who.id, 1);
     tell_going(who.id);
     note_going(who.id);
     die(who.id, *find_record(who.id.key()));
@@ -290,6 +311,7 @@ void store<Layout>::note_hooks() noexcept {
     for (const fragment_data* one : fragments_.all()) hooked_ |= one->hooks.kinds();
     busy_ = entity_hooks_.kinds() != 0 ? busy_ | is_watched : busy_ & ~is_watched;
     forget_chunks();
+    sparse_.note_meaning();
     graph_.note_hooks();
 }
 

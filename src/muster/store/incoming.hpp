@@ -3,7 +3,7 @@
 // A copy that runs code of the type's author, and may throw or look at the world, is made when the
 // value arrives. From then on the value is only moved. A small trivial value comes along as a copy, in
 // registers. Of all others the address is kept (`where`), and kept apart: the value may lie in a column
-// that grows before it is used.
+// that grows before it is used. A pinned value is made where it stays: that may throw.
 #pragma once
 
 #include <muster/type/fragment_data.hpp>
@@ -25,12 +25,6 @@ struct check_component {
         "a struct for other arrays.");
     static_assert(std::is_array_v<T> || std::is_destructible_v<T>,
                   "muster: a component must be destructible.");
-    static_assert(std::is_array_v<T> || std::is_move_constructible_v<T>,
-                  "muster: a component must be movable: its chunk moves it. Keep a std::unique_ptr "
-                  "to a type that cannot be moved.");
-    static_assert(!std::is_move_constructible_v<T> || std::is_nothrow_move_constructible_v<T>,
-                  "muster: moving a component must not throw, or an entity could be lost half way: "
-                  "declare its move constructor noexcept, or keep a std::unique_ptr to it.");
     static constexpr bool passed = true;
 };
 
@@ -47,9 +41,13 @@ public:
 private:
     static constexpr bool is_moved =
         !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
+    static_assert(std::is_move_constructible_v<type> || std::is_copy_constructible_v<type>,
+                  "muster: this component can be neither moved nor copied: make it where it stays, "
+                  "with emplace or add.");
     static_assert(is_moved || is_copyable<type>::value,
                   "muster: this component cannot be copied: hand it over with std::move.");
-    static constexpr bool is_copied_first = !is_moved && !std::is_trivially_copyable_v<type>;
+    static constexpr bool is_copied_first =
+        !is_moved && !std::is_trivially_copyable_v<type> && !is_pinned<type>;
     static constexpr bool is_small = std::is_trivially_copyable_v<type> &&
                                      std::is_copy_constructible_v<type> && sizeof(type) <= 16;
     static constexpr bool is_held = is_copied_first || is_small;
@@ -90,8 +88,11 @@ public:
     void settle() const noexcept {}
 
     /// `from` is what has become of `where`.
-    void construct(void* to, const void* from) noexcept { ::new (to) type(take(from)); }
+    void construct(void* to, const void* from) noexcept(!is_pinned<type>) {
+        ::new (to) type(take(from));
+    }
 
+    /// Not for pinned values.
     void assign(void* to, const void* from) noexcept {
         if (to == from) return;
         type& target = *static_cast<type*>(to);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace muster::detail {
@@ -120,14 +121,14 @@ bool store<Layout>::carry_out_alike(id_type who, std::uint32_t last) noexcept {
     const record_type* const found = find(who);
     if (way.generation != graph_.generation() || !way.moves_bytes || way.is_told() ||
         found == nullptr || found->chunk() != way.from->index || entity_hooks_.kinds() != 0 ||
-        (way.to->size == way.to->capacity && way.to != way.from))
+        sparse_.has_any(who.value()) || (way.to->size == way.to->capacity && way.to != way.from))
         return false;
     std::size_t i = way.shape.size();
     playback_->values.resize(i);  // there is room: it had as many
     for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
         const journal_entry& one = journal_.entry(at);
         if (i == 0 || !(way.shape[i - 1] == change_shape{one.fragment, one.kind})) return false;
-        playback_->values[--i] = one.value;
+        playback_->values[--i].at = one.value;
     }
     if (i != 0) return false;
     follow_bytes(who, way, playback_->values);
@@ -139,9 +140,9 @@ template <class Layout>
 void store<Layout>::drop_given() noexcept {
     const busy_scope nobody_else(*this);
     for (std::size_t i = 0; i < playback_->values.size(); ++i) {
-        if (playback_->values[i] == nullptr) continue;
-        const type_info& type = *playback_->shape[i].fragment->type;
-        if (type.destroy != nullptr) type.destroy(playback_->values[i], 1);
+        const waiting_value one = std::exchange(playback_->values[i], {});
+        if (playback_->shape[i].fragment != nullptr)
+            end_value(*playback_->shape[i].fragment, one.at, one.slot);
     }
     playback_->values.clear();
 }
@@ -154,15 +155,24 @@ void store<Layout>::drop_values(std::uint32_t last) noexcept {
         if (!has_component(one.kind)) continue;
         end_value(one);
         one.value = nullptr;
+        one.slot = no_slot;
     }
 }
 
 /// Of an entry that has the value of a component, if it is still there.
 template <class Layout>
 void store<Layout>::end_value(const journal_entry& one) noexcept {
-    if (!has_component(one.kind) || one.value == nullptr) return;
+    if (!has_component(one.kind) || one.fragment == nullptr) return;
     const busy_scope nobody_else(*this);
-    if (one.fragment->type->destroy != nullptr) one.fragment->type->destroy(one.value, 1);
+    end_value(*one.fragment, one.value, one.slot);
+}
+
+/// One that waits, if there is one; so is its slot.
+template <class Layout>
+void store<Layout>::end_value(const fragment_data& fragment, void* value,
+                              slot_index slot) noexcept {
+    if (value != nullptr && fragment.type->destroy != nullptr) fragment.type->destroy(value, 1);
+    if (slot != no_slot) fragment.beside->give_back(slot);
 }
 
 /// All that was recorded for one entity, or nothing of it.
@@ -201,8 +211,9 @@ void store<Layout>::carry_out(std::uint32_t which) {
             is_lost = is_lost || has_component(one.kind);
         } else {
             playback_->shape.push_back({one.fragment, one.kind});
-            playback_->values.push_back(one.value);
+            playback_->values.push_back({one.value, one.slot});
             one.value = nullptr;
+            one.slot = no_slot;
         }
     }
     std::reverse(playback_->shape.begin(), playback_->shape.end());
@@ -224,7 +235,7 @@ void store<Layout>::carry_out(std::uint32_t which) {
                    " is dropped: its fragment was destroyed in the same scope"));
     } else {
         chunk_data& here = graph_.at(find(who)->chunk());
-        const plan& way = playback_->plans.find(graph_, here, playback_->shape);
+        const plan& way = playback_->plans.find(graph_, here, beside_of(who), playback_->shape);
         follow(who, way, playback_->values, guard.is_born);
         if (way.moves_bytes) playback_->last_plan = &way;
     }
@@ -266,7 +277,8 @@ void store<Layout>::carry_out_barrier(const journal_group& group) {
 /// Moves the entity once. `values` are those of the plan's shape; those that arrive become null. If a
 /// hook throws, all is as it was.
 template <class Layout>
-void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values, bool is_born) {
+void store<Layout>::follow(id_type who, const plan& way, std::span<waiting_value> values,
+                           bool is_born) {
     const bool tells_birth = is_born && entity_hooks_.has(insert_hooks);
     if (way.from != way.to && way.to != &graph_.nowhere()) way.to->make_room(1, row_limit, {});
     prepare_notes(way, 1);
@@ -293,13 +305,16 @@ void store<Layout>::follow(id_type who, const plan& way, std::span<void*> values
     }
     note(way, who);
     for (const plan::arrival& one : way.arrivals)
-        if (one.given != plan::none) values[one.given] = nullptr;
+        if (one.given != plan::none) values[one.given] = {};
+    for (const plan::beside_change& one : way.beside_changes)
+        if (one.given != plan::none) values[one.given] = {};
     for (fragment_data* one : way.settled) one->is_open = false;
 }
 
 /// The same where nothing can fail and no code of the user's runs.
 template <class Layout>
-void store<Layout>::follow_bytes(id_type who, const plan& way, std::span<void*> values) noexcept {
+void store<Layout>::follow_bytes(id_type who, const plan& way,
+                                 std::span<waiting_value> values) noexcept {
     chunk_data& from = *way.from;
     chunk_data& to = *way.to;
     record_type& found = *find_record(who.key());
@@ -323,7 +338,7 @@ void store<Layout>::follow_bytes(id_type who, const plan& way, std::span<void*> 
         if (&to != &graph_.nowhere()) ids(to)[to.size++] = who;
     }
     for (const plan::arrival& one : way.arrivals)
-        to.columns[one.column].put_bytes(to_row, values[one.given]);
+        to.columns[one.column].put_bytes(to_row, values[one.given].at);
 }
 
 }  // namespace muster::detail

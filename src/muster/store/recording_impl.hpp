@@ -22,13 +22,38 @@ auto store<Layout>::record_birth(const id_type* wanted) -> id_type {
     return made;
 }
 
+template <class Layout>
+store<Layout>::birth::birth(store& owner, const id_type* wanted) : store_(owner) {
+    if (wanted != nullptr) {
+        owner.pool_.refuse_at(*wanted);
+        id = *wanted;
+    } else {
+        id = owner.pool_.create();
+        is_new_ = true;
+    }
+}
+
+template <class Layout>
+void store<Layout>::birth::record(bool is_exact) {
+    store_.journal_.reserve_one();
+    if (is_exact) store_.claim(id);
+    store_.journal_.bear_last(id.value());
+    is_new_ = false;
+}
+
+template <class Layout>
+void store<Layout>::birth::take_back() noexcept {
+    store_.pool_.take_back(id);
+}
+
 /// A copy of a value in the world, made as `clone` does or as the type says.
 template <class Layout>
 void store<Layout>::record_copy(at_type who, change_kind kind, fragment_data& fragment,
                                 const void* value, bool as_clone) {
     journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
+    if (fragment.type->size == 0 && fragment.beside == nullptr) return;
+    void* const room = take_room(made);
     if (fragment.type->size == 0) return;
-    void* const room = journal_.allocate(*fragment.type);
     const busy_scope nobody_else(*this);
     if (as_clone)
         fragment.copy_value(room, value, 1);
@@ -45,6 +70,19 @@ void store<Layout>::record_boxed(at_type who, change_kind kind, fragment_data& f
     void* const room = journal_.allocate(*fragment.type);
     const busy_scope nobody_else(*this);
     take_boxed(room, value);
+    made.value = room;
+}
+
+/// Its default value, which it must have.
+template <class Layout>
+void store<Layout>::record_started(at_type who, change_kind kind, fragment_data& fragment) {
+    if (!fragment.can_start()) raise_no_default(fragment, fragment.name);
+    journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
+    if (fragment.type->size == 0 && fragment.beside == nullptr) return;
+    void* const room = take_room(made);
+    if (fragment.type->size == 0) return;
+    const busy_scope nobody_else(*this);
+    fragment.start_values(room, 1);
     made.value = room;
 }
 
@@ -67,9 +105,7 @@ void store<Layout>::record_many(std::span<id_type> out, chunk_data& given_chunk,
         }
         for (fragment_data* one : given_chunk.fragments) {  // what was given without a value
             if (given.find(one) != nullptr) continue;
-            if (!one->can_start()) raise_no_default(*one, one->name);
-            boxed_value value = started_value(*one);
-            record_boxed({all[i], where}, change_kind::put, *one, value);
+            record_started({all[i], where}, change_kind::put, *one);
         }
     }
     std::copy(all.begin(), all.end(), out.begin());
@@ -80,9 +116,7 @@ void store<Layout>::record_many(std::span<id_type> out, chunk_data& given_chunk,
 template <class Layout>
 void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_data& given) {
     const at_type who(made, prototype.where);
-    const record_type& found = require(prototype, "clone");
-    const chunk_data& original = graph_.at(found.chunk());
-    const std::size_t row = found.row();
+    (void)require(prototype, "clone");
     const auto copy = [&](change_kind kind, fragment_data& fragment, const void* value) {
         if (fragment.is_unique || given.has(fragment)) return;
         if (fragment.type->size != 0 && !fragment.can_copy()) raise_no_clone(prototype, fragment);
@@ -91,8 +125,8 @@ void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_d
     const auto drop = [&](fragment_data* fragment) {
         if (fragment != nullptr) journal_.add(made.value(), change_kind::remove, fragment);
     };
-    for (fragment_data* one : original.fragments)
-        copy(change_kind::put, *one, one->base(original.index) + row * one->type->size);
+    for (fragment_data* one : fragments_of(prototype.id))
+        copy(change_kind::put, *one, find_raw(prototype.id, *one));
     for (const std::uint32_t at : journal_.waiting_for(prototype.id.value())) {
         const journal_entry one = journal_.entry(at);  // adding to the journal moves it
         if (one.kind == change_kind::clear)
@@ -110,19 +144,26 @@ void store<Layout>::record_copies(id_type made, at_type prototype, const chunk_d
 template <class Layout>
 bool store<Layout>::tells_clone(at_type prototype, const chunk_data& given) {
     chunk_data& original = graph_.at(require(prototype, "clone").chunk());
-    return tells_coming(given) || tells_coming(cloned_chunk(cloned_part(original), given));
+    chunk_data& part = cloned_part(original);
+    return is_mixed(given) || is_mixed(part) || sparse_.has_any(prototype.id.value()) ||
+           tells_coming(given) || tells_coming(cloned_chunk(part, given));
 }
 
 /// New entities with their values, in a chunk that is in no graph.
 template <class Layout>
 void store<Layout>::stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,
                                row_values given) {
-    const chunk_data& into = cloned_chunk(graph_.nowhere(), given_chunk);
     const row_origin nothing{};
-    refuse_unstartable(into, nothing, given);
-    staged.fragments = into.fragments;
-    staged.ids = column(*into.ids.type, nullptr);
-    for (const column& one : into.columns) staged.columns.emplace_back(*one.type, one.fragment);
+    staged.fragments = fragments_for(given_chunk, nullptr);
+    staged.ids = column(*graph_.nowhere().ids.type, nullptr);
+    for (fragment_data* one : staged.fragments) {
+        if (one->type->pinned)
+            raise(errc::not_movable, text(one->name,
+                                          " cannot be moved: spawn_rows cannot fill it in a "
+                                          "scope; spawn one by one, or outside of it"));
+        if (one->type->size != 0) staged.columns.emplace_back(*one->type, one);
+    }
+    refuse_unstartable(staged, nothing, given);
     bool done = staged.ids.resize(0, count, {});
     for (column& one : staged.columns) done = done && one.resize(0, count, {});
     if (!done) raise_out_of_memory();
@@ -138,19 +179,18 @@ void store<Layout>::record_rows(chunk_data& staged) {
         const std::size_t row = staged.size - 1;
         const at_type who(ids(staged)[row], {});
         std::vector<void*> rooms;
-        rooms.reserve(staged.columns.size());
-        for (const column& one : staged.columns) rooms.push_back(journal_.allocate(*one.type));
-        std::vector<std::uint32_t> made;
+        const std::uint32_t first = journal_.now().entries;
         for (fragment_data* one : staged.fragments) {
-            journal_.add(who.id.value(), change_kind::put, one);
-            made.push_back(journal_.now().entries - 1);
+            journal_entry& made = journal_.add(who.id.value(), change_kind::put, one);
+            const bool has_room = one->type->size != 0 || one->beside != nullptr;
+            rooms.push_back(has_room ? take_room(made) : nullptr);
         }
         const busy_scope nobody_else(*this);
-        for (std::size_t i = 0, at = 0; i < made.size(); ++i) {
+        for (std::size_t i = 0, at = 0; i < rooms.size(); ++i) {
             if (staged.fragments[i]->type->size == 0) continue;
-            const column& one = staged.columns[at];
-            one.relocate(static_cast<std::byte*>(rooms[at]), one.at(row), 1);
-            journal_.entry(made[i]).value = rooms[at++];
+            const column& one = staged.columns[at++];
+            one.relocate(static_cast<std::byte*>(rooms[i]), one.at(row), 1);
+            journal_.entry(first + static_cast<std::uint32_t>(i)).value = rooms[i];
         }
         --staged.size;
     }
@@ -172,7 +212,7 @@ bool store<Layout>::record_remove(at_type who, std::span<const fragment_data* co
 
 template <class Layout>
 bool store<Layout>::record_clear(at_type who) {
-    const bool has_one = find(who.id)->chunk() != chunk_index{};
+    const bool has_one = has_any(who.id);
     scope whole(*this);
     journal_.add(who.id.value(), change_kind::clear, nullptr);
     whole.commit();
@@ -228,7 +268,7 @@ auto store<Layout>::foresee(id_type who, const fragment_data& fragment) -> prosp
 /// The value that waits for `who`; a copy of what it has, if none does.
 template <class Layout>
 void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
-    const record_type& found = require(who, "patch");
+    (void)require(who, "patch");
     const void* original = nullptr;
     if (const journal_entry* const known = foresee(who.id, fragment).entry) {
         // One that an outer scope has recorded must not change if this one is cancelled.
@@ -236,9 +276,8 @@ void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
         if (known >= &journal_.entry(mine->start_.entries)) return known->value;
         original = known->value;
     } else {
-        const std::byte* const base = fragment.base(found.chunk());
-        if (base == nullptr) raise_missing(who, "patch", fragment.name, fragment);
-        original = base + found.row() * fragment.type->size;
+        if (!has(who.id, fragment)) raise_missing(who, "patch", fragment.name, fragment);
+        original = find_raw(who.id, fragment);
     }
     if (fragment.type->size != 0 && !fragment.type->can_copy())
         raise(errc::not_copyable,

@@ -156,6 +156,8 @@ void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& given_chunk, 
     const bool is_empty = &given_chunk == &graph_.nowhere();
     if (waits("spawn"))
         record_many(out, given_chunk, given, nullptr);
+    else if (is_mixed(given_chunk))
+        spawn_mixed(out, given_chunk, given, nullptr);
     else if (is_empty && tells_coming(given_chunk))
         spawn_told(out);
     else if (is_empty)
@@ -219,6 +221,9 @@ void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_
                                row_values given) {
     if (waits("clone")) return record_many(out, given_chunk, given, &prototype);
     const record_type& found = require(prototype, "clone");
+    if (sparse_.has_any(prototype.id.value()) || is_mixed(given_chunk) ||
+        is_mixed(cloned_part(graph_.at(found.chunk()))))
+        return spawn_mixed(out, given_chunk, given, &prototype);
     chunk_data& original = graph_.at(found.chunk());
     const std::size_t row = found.row();
     chunk_data& part = cloned_part(original);

@@ -24,6 +24,7 @@
 #include <muster/id/slot_pool.hpp>
 #include <muster/id/world_number.hpp>
 #include <muster/storage/chunk_graph.hpp>
+#include <muster/storage/sparse_table.hpp>
 #include <muster/store/at.hpp>
 #include <muster/store/deaths.hpp>
 #include <muster/store/incoming.hpp>
@@ -58,6 +59,7 @@ namespace detail {
 
 struct plan;
 struct playback;
+struct waiting_value;
 struct value_source;
 
 template <class T, class... Others>
@@ -75,6 +77,10 @@ T& tag_value() noexcept {
     alignas(T) static std::byte only[sizeof(T)];
     return *reinterpret_cast<T*>(only);
 }
+
+/// How many bytes a component has where it is stored.
+template <class T>
+inline constexpr std::size_t value_size = is_tag<T> ? 0 : sizeof(T);
 
 template <class T>
 T* value_at(std::byte* base, std::size_t row) noexcept {
@@ -125,6 +131,9 @@ public:
     /// The same for a fragment whose values are of type T.
     template <class T>
     [[nodiscard]] T* find_value(id_type e, const fragment_data& fragment) const noexcept {
+        if constexpr (is_always_sparse<T>()) return find_beside<T>(e, fragment);
+        if (fragment.beside != nullptr) [[unlikely]]
+            return find_beside<T>(e, fragment);
         // As in `find`.
         std::byte* const* const bases = fragment.bases.data();
         const std::uint32_t limit = fragment.limit;
@@ -142,8 +151,11 @@ public:
                 return *found;
             raise_missing(who, "get", type_name<T>(), find_fragment<T>());
         } else {
+            const fragment_data& fragment = find_fragment<T>();
+            if (is_always_sparse<T>() || fragment.beside != nullptr)
+                return *find_beside<T>(who.id, fragment);
             const record_type& found = *find_record(who.id.key());
-            return *value_at<T>(find_fragment<T>().bases[to_int(found.chunk())], found.row());
+            return *value_at<T>(fragment.bases[to_int(found.chunk())], found.row());
         }
     }
     template <class T>
@@ -153,13 +165,30 @@ public:
         raise_missing(who, call, f, find_type_index<T>(), type_name<T>());
     }
 
+    /// The same for a fragment that is sparse, or for `no_fragment`.
+    template <class T>
+    [[nodiscard]] static T* find_beside(id_type e, const fragment_data& fragment) noexcept {
+        if (fragment.beside == nullptr) return nullptr;
+        const slot_index slot = fragment.beside->template find_of<Layout>(e.value());
+        if (slot == no_slot) return nullptr;
+        return is_tag<T> ? &tag_value<T>()
+                         : reinterpret_cast<T*>(fragment.beside->template at_of<sizeof(T)>(slot));
+    }
+
     [[nodiscard]] bool has(id_type e, const fragment_data& fragment) const noexcept {
+        if (fragment.beside != nullptr)
+            return fragment.beside->template find_of<Layout>(e.value()) != no_slot;
         const record_type* const found = find(e);
         return found != nullptr && fragment.base(found->chunk()) != nullptr;
     }
 
     /// Where the value is, or null: if it is not there, or the fragment is a tag.
     [[nodiscard]] void* find_raw(id_type e, const fragment_data& fragment) const noexcept {
+        if (fragment.beside != nullptr) {
+            const slot_index slot = fragment.beside->find(e.value());
+            return slot == no_slot || fragment.type->size == 0 ? nullptr
+                                                               : fragment.beside->at(slot);
+        }
         const record_type* const found = find(e);
         std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
         if (base == nullptr || fragment.type->size == 0) return nullptr;
@@ -324,6 +353,15 @@ public:
     }
 
     [[nodiscard]] const fragment_table& fragments() const noexcept { return fragments_; }
+    [[nodiscard]] const sparse_table& sparse() const noexcept { return sparse_; }
+    /// All fragments of a living entity, by number.
+    [[nodiscard]] std::vector<fragment_data*> fragments_of(id_type e) const;
+    /// Whether a living entity has any.
+    [[nodiscard]] bool has_any(id_type e) const noexcept {
+        return find(e)->chunk() != chunk_index{} || sparse_.has_any(e.value());
+    }
+    /// The fragment is sparse from now on: `errc::fragment_in_use` if something has it.
+    void make_sparse(fragment_data& fragment);
     [[nodiscard]] chunk_graph& graph() noexcept { return graph_; }
     [[nodiscard]] const chunk_graph& graph() const noexcept { return graph_; }
 
@@ -390,7 +428,7 @@ public:
         if (waits("spawn")) return record_spawn(&wanted, values...);
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
         chunk_data& into = cloned_chunk(graph_.nowhere(), given);
-        if (tells_coming(into)) return record_spawn(&wanted, values...);
+        if (tells_coming(into) || is_mixed(given)) return record_spawn(&wanted, values...);
         open_row(into, watched(from, sizeof...(Args)));
         new_row row(*this, into, given, given);
         claim(wanted);
@@ -409,11 +447,12 @@ public:
         const chunk_data& given = ensure_chunk_of(&prototype.where, values...);
         if (must_wait || tells_clone(prototype, given)) {
             scope whole(*this);
-            const id_type made = record_birth(nullptr);
-            record_copies(made, prototype, given);
-            (record_value(at_type(made, prototype.where), change_kind::put, values), ...);
+            birth made(*this, nullptr);
+            record_copies(made.id, prototype, given);
+            (record_value(at_type(made.id, prototype.where), change_kind::put, values), ...);
+            made.record(false);
             whole.commit();
-            return made;
+            return made.id;
         }
         chunk_data& into = copy_row(prototype, given, watched(from, sizeof...(Args)));
         construct(into, from, values...);
@@ -452,6 +491,13 @@ public:
             whole.commit();
             return;
         }
+        if (is_mixed(given_chunk)) {
+            using filler = std::remove_reference_t<Fill>;
+            const auto call = [](const void* what, const chunk_data& rows) {
+                (*static_cast<const filler*>(what))(rows, std::size_t{0});
+            };
+            return spawn_rows_mixed(count, given_chunk, given, call, __builtin_addressof(fill));
+        }
         chunk_data& into = enter_rows(count, given_chunk, given);
         new_entities made(*this, into, into.size - count);
         scope whole(*this);
@@ -469,13 +515,16 @@ public:
     /// The references of `who`'s components end if it gets a fragment it did not have.
     template <present Present, class... Args>
     bool put(at_type who, const char* call, incoming<Args>... values) {
-        const void* from[] = {values.where()...};
         if (waits(call)) [[unlikely]]
             return record_put<Present, Args...>(who, call, std::move(values)...);
         if constexpr (!all_typed<Args...>) {
             (void)require(who, call);
             (values.ensure(*this, &who.where), ...);
         }
+        if constexpr (sizeof...(Args) == 1)
+            if (const fragment_data& one = (values.find(*this), ...); one.beside != nullptr)
+                return put_beside<Present>(who, call, one, values...);
+        const void* from[] = {values.where()...};
         record_type& found = require(who, call);
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
             if (std::byte* const base = (values.find(*this), ...).base(found.chunk())) {
@@ -518,12 +567,18 @@ public:
 
     /// Gives `who` the fragment's default value; if it has one, that is assigned or kept.
     bool put_default(present what, at_type who, id_type f, const char* call);
+    /// The same for those of several that it does not have, in one change.
+    bool add_defaults(at_type who, std::span<const id_type> fragments, const char* call);
     /// Gives `who` a copy of a value of the fragment's type.
     void put_raw(at_type who, id_type f, const void* value);
 
     template <class... Ts>
     bool remove(at_type who) {
         const bool must_wait = waits("remove");
+        if constexpr (sizeof...(Ts) == 1)
+            if (const fragment_data& one = (find_fragment<Ts>(), ...);
+                one.beside != nullptr && !must_wait)
+                return remove_beside<(... + value_size<Ts>)>(who, *one.beside);
         record_type* const found = find_own(who, "remove");
         if (must_wait) [[unlikely]] {
             const fragment_data* const set[] = {&find_fragment<Ts>()...};
@@ -531,7 +586,9 @@ public:
         }
         if (found == nullptr) return false;
         const chunk_index here = found->chunk();
-        if ((... && (find_fragment<Ts>().base(here) == nullptr))) return false;
+        if ((... && (find_fragment<Ts>().base(here) == nullptr)) &&
+            (sizeof...(Ts) == 1 || !(... || has_beside(who.id, find_fragment<Ts>()))))
+            return false;
         const chunk_data* const less = find_chunk<Ts...>();
         if (less == nullptr) [[unlikely]]
             return remove_set(who.id, ensure_chunk<Ts...>());
@@ -539,19 +596,30 @@ public:
     }
     bool remove(at_type who, std::span<const id_type> fragments);
 
+    /// Gives `who` a value of this sparse fragment, which `make(room)` makes where it stays.
+    template <class Make>
+    void emplace_beside(at_type who, fragment_data& fragment, const char* call, Make make,
+                        change_kind recorded = change_kind::put);
+    /// Puts the values of a sparse fragment, and the loops over them, in order. `order(context, a, b)` says
+    /// whether one value comes before another.
+    using value_order = bool (*)(void* context, const void* a, const void* b);
+    void sort(fragment_data& fragment, value_order order, void* context);
+    /// In the order of those that have another fragment; the rest comes behind.
+    void sort_like(fragment_data& fragment, const fragment_data& other);
+
     /// Gives all that have the values of `from` copies of them as values of `to`.
     std::size_t copy_fragment(id_type from, id_type to, const std::source_location& where);
 
     /// Changes all entities of the chunks that are found, now or when the scope ends: `values[i]`, if
     /// there is one, is copied for `changes[i]`. Gives how many it concerns as the world is.
-    std::size_t change_all(const chunk_finder& finder, std::span<const change_shape> changes,
+    std::size_t change_all(const target_finder& finder, std::span<const change_shape> changes,
                            std::span<const void* const> values, const char* call,
                            const std::source_location& where = {});
 
     /// The same with default values, which those get that have not got them (`keep`), or all (`put`).
-    std::size_t start_all(const chunk_finder& finder, change_kind kind,
+    std::size_t start_all(const target_finder& finder, change_kind kind,
                           std::span<const id_type> fragments, const char* call);
-    std::size_t remove_all(const chunk_finder& finder, std::span<const id_type> fragments);
+    std::size_t remove_all(const target_finder& finder, std::span<const id_type> fragments);
 
     bool clear(at_type who);
     /// Takes it from all; how many had it.
@@ -910,7 +978,7 @@ private:
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
         chunk_data& into = cloned_chunk(graph_.nowhere(), given);
         noting notes(*this);
-        if (tells_coming(into) && !notes.begin_arrival(into))
+        if (is_mixed(given) || (tells_coming(into) && !notes.begin_arrival(into)))
             return record_spawn(nullptr, values...);
         open_row(into, watched(from, sizeof...(Args)));
         prepare(1);
@@ -1088,6 +1156,60 @@ private:
     void move_all(chunk_data& from, const edge& way) noexcept;
     void leave_row(record_type& found) noexcept;
 
+    // ---- sparse fragments: see beside.hpp, which who calls `put` includes, and beside_impl.hpp -
+
+    class waiting_slot;
+    template <present Present, class Arg>
+    bool put_beside(at_type who, const char* call, const fragment_data& known,
+                    incoming<Arg>& value);
+    template <present Present, class Arg>
+    [[gnu::noinline]] bool put_beside_slowly(at_type who, const char* call, incoming<Arg>& value);
+    template <std::size_t Size>
+    bool remove_beside(at_type who, sparse_set& set);
+    bool remove_beside_slowly(at_type who, sparse_set& set);
+    [[nodiscard]] static bool has_beside(id_type e, const fragment_data& fragment) noexcept {
+        return fragment.beside != nullptr && fragment.beside->has(e.value());
+    }
+    /// Room for what `attach` notes: the end of this entity is one that more has to be done for.
+    void prepare_beside(sparse_set& set, id_type who) {
+        sparse_.prepare(set, who.value(), pool_.is_near(who.key()));
+        tell(who.key());
+        sparse_.watch(who.value());
+    }
+    void attach(sparse_set& set, id_type who, slot_index slot) noexcept {
+        set.attach(who, slot);
+        sparse_.mark(set, who.value());
+    }
+    void detach(sparse_set& set, id_type who, slot_index slot) noexcept {
+        set.detach(who.value(), slot);
+        sparse_.unmark(set, who.value());
+    }
+    /// The value in `slot` becomes that of `who`, in place of the one in `here`, if there is one.
+    void replace_beside(sparse_set& set, id_type who, slot_index here, slot_index slot) noexcept;
+    void drop_beside(id_type who) noexcept;
+    void drop_all_beside(sparse_set& set) noexcept;
+    [[nodiscard]] bool tells_going_beside(id_type who) const;
+    /// The sparse fragments that an entity has, by number. Ends with the next call.
+    [[nodiscard]] std::span<fragment_data* const> beside_of(id_type who);
+    /// Whether sparse fragments come with these, which one that gets them needs.
+    [[nodiscard]] bool is_mixed(const chunk_data& given);
+    /// Where the value of a journal's entry is made.
+    [[nodiscard]] void* take_room(journal_entry& one);
+    [[nodiscard]] std::vector<slot_index> slots_of(const sparse_set& set) const;
+    void refuse_unsortable(const fragment_data& fragment) const;
+    [[nodiscard]] std::vector<fragment_data*> fragments_for(const chunk_data& given,
+                                                            const at_type* prototype) const;
+
+    /// New entities whose values are made outside of the chunks; see `enter_staged`.
+    class staging;
+    void stage_mixed(staging& made, const chunk_data& given_chunk, row_values given,
+                     const at_type* prototype = nullptr);
+    void enter_staged(staging& made);
+    void spawn_rows_mixed(std::size_t count, const chunk_data& given_chunk, row_values given,
+                          void (*fill)(const void* what, const chunk_data& rows), const void* what);
+    void spawn_mixed(std::span<id_type> out, const chunk_data& given_chunk, row_values given,
+                     const at_type* prototype);
+
     // ---- changes that wait: see recording_impl.hpp ---------------------------------------------
 
     /// Whether hooks are told of entities that come into this chunk.
@@ -1111,8 +1233,9 @@ private:
         using type = typename incoming<Arg>::type;
         fragment_data& fragment = value.ensure(*this, &who.where);
         journal_entry& made = journal_.add(who.id.value(), kind, &fragment);
+        if (is_tag<type> && fragment.beside == nullptr) return;
+        void* const room = take_room(made);
         if constexpr (!is_tag<type>) {
-            void* const room = journal_.allocate(type_info_of<type>);
             const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
             value.construct(room, value.where());
             made.value = room;
@@ -1168,19 +1291,40 @@ private:
     }
     /// An id that is alive at once; `wanted` or, if that is null, a new one.
     id_type record_birth(const id_type* wanted);
+    /// The same for an id whose values are recorded first: if that fails, the id is as it was.
+    class birth {
+    public:
+        birth(store& owner, const id_type* wanted);
+        birth(const birth&) = delete;
+        birth& operator=(const birth&) = delete;
+        ~birth() {
+            if (is_new_) take_back();
+        }
+        /// All that is recorded for it is there. An exact id comes alive now.
+        void record(bool is_exact);
+
+        id_type id;
+
+    private:
+        void take_back() noexcept;
+        store& store_;
+        bool is_new_ = false;
+    };
     template <class... Args>
     id_type record_spawn(const id_type* wanted, incoming<Args>&... values) {
         if constexpr (!all_typed<Args...> && sizeof...(Args) > 1)
             (void)ensure_chunk_of(nullptr, values...);
         scope whole(*this);
-        const id_type made = record_birth(wanted);
-        (record_value({made, {}}, change_kind::put, values), ...);
+        birth made(*this, wanted);
+        (record_value({made.id, {}}, change_kind::put, values), ...);
+        made.record(wanted != nullptr);
         whole.commit();
-        return made;
+        return made.id;
     }
     void record_copy(at_type who, change_kind kind, fragment_data& fragment, const void* value,
                      bool as_clone);
     void record_boxed(at_type who, change_kind kind, fragment_data& fragment, boxed_value& value);
+    void record_started(at_type who, change_kind kind, fragment_data& fragment);
     void record_many(std::span<id_type> out, chunk_data& given_chunk, row_values given,
                      const at_type* prototype);
     void record_copies(id_type made, at_type prototype, const chunk_data& given);
@@ -1208,6 +1352,7 @@ private:
     bool carry_out_alike(id_type who, std::uint32_t last) noexcept;
     void drop_values(std::uint32_t last) noexcept;
     void end_value(const journal_entry& one) noexcept;
+    static void end_value(const fragment_data& fragment, void* value, slot_index slot) noexcept;
     void carry_out_barrier(const journal_group& group);
     void carry_out_batch(const journal_group& group);
     class exchange;
@@ -1216,20 +1361,33 @@ private:
                       std::span<const value_source> values);
     template <class Change>
     std::size_t each_chunk(std::span<chunk_data* const> chunks, Change change);
+    template <class Change>
+    std::size_t each_owner(const fragment_data& fragment, Change change);
+    [[nodiscard]] bool concerns(id_type e, const change_shape& change) const;
+    [[nodiscard]] bool is_beside(std::span<const change_shape> shape);
+    void carry_out_by_id(const batch_targets& found, std::span<const change_shape> shape,
+                         std::span<const value_source> values, const journal_note& note);
+    void destroy_one(at_type who, std::string_view system);
+    bool clear_beside(const chunk_data& chunk);
     [[nodiscard]] std::vector<chunk_data*> chunks_of(const fragment_data& fragment) const;
+    [[nodiscard]] std::vector<id_type> owners_of(const fragment_data& fragment) const;
     void destroy_chunk(chunk_data& chunk, const journal_note& note);
     [[nodiscard]] std::size_t count_mortal(const chunk_data& chunk) const noexcept;
-    void follow(id_type who, const plan& way, std::span<void*> values, bool is_born);
+    void follow(id_type who, const plan& way, std::span<waiting_value> values, bool is_born);
+    void change_one(id_type who, std::span<const change_shape> shape,
+                    std::span<const value_source> values);
     void close_gap(chunk_data& chunk, std::size_t row) noexcept;
     void open_gap(chunk_data& chunk, std::size_t row) noexcept;
-    void follow_bytes(id_type who, const plan& way, std::span<void*> values) noexcept;
+    void follow_bytes(id_type who, const plan& way, std::span<waiting_value> values) noexcept;
     void destroy_told(at_type who);
     void tell_going(id_type who);
     void tell_coming(chunk_data& into, std::size_t first);
+    void tell_coming(std::span<const id_type> all, std::span<fragment_data* const> fragments);
     void tell_assigned(id_type who, const fragment_data& fragment);
     void prepare_notes(const plan& way, std::size_t count);
     void note(const plan& way, id_type who) noexcept;
     void prepare_going(const chunk_data& from, std::size_t count);
+    void prepare_going_beside(id_type who, std::size_t count);
     void note_going(id_type who) noexcept;
     void call_hooks(hook_kind kind, id_type who, fragment_data& fragment);
     void run_hooks(hook_list& list, hook_kind kind, id_type who, void* value);
@@ -1290,6 +1448,7 @@ private:
     world_number number_;
     slot_pool<Layout, record_type> pool_;
     chunk_graph graph_;
+    sparse_table sparse_;
     fragment_table fragments_;
     std::uint64_t own_from_ = ~std::uint64_t{0};  // the lowest key of the world's own
     std::size_t own_ = 0;                         // how many ids are the world's own

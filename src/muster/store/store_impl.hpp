@@ -7,6 +7,8 @@
 #include <muster/base/text.hpp>
 #include <muster/command/plan.hpp>
 #include <muster/store/batches_impl.hpp>
+#include <muster/store/beside.hpp>
+#include <muster/store/beside_impl.hpp>
 #include <muster/store/destroying_impl.hpp>
 #include <muster/store/errors_impl.hpp>
 #include <muster/store/fragments_impl.hpp>
@@ -34,7 +36,9 @@ store<Layout>::store(const world_options& options)
              .last_key = options.last_key,
              .reuse = options.reuse,
              .first_version = number_.first_version()}),
-      graph_(id_type_info<Layout>, chunk_limit) {
+      graph_(id_type_info<Layout>, chunk_limit),
+      sparse_({Layout::key_bits, Layout::version_bits + Layout::world_bits, pool_.near_key(),
+               sizeof(id_type)}) {
     if (provenance_) told_from_ = 0;
     by_list_.grow(8);
     by_list_[lists_++] = {};
@@ -60,7 +64,12 @@ void store<Layout>::end() noexcept {
     rewind({});
     busy_ += one_change;
     const auto runs_code = [](const chunk_data* one) { return one->runs_code; };
-    if (std::none_of(graph_.all().begin(), graph_.all().end(), runs_code)) return;
+    const auto ends_values = [](const sparse_set* one) {
+        return one != nullptr && one->fragment->type->destroy != nullptr;
+    };
+    if (std::ranges::none_of(graph_.all(), runs_code) &&
+        std::ranges::none_of(sparse_.all(), ends_values))
+        return;
     // Values end while all else is there, and nobody is alive: their destructors may look.
     for (id_type e = pool_.next_living(Layout::first_key); e; e = pool_.next_living(e.key() + 1))
         pool_.destroy(e);
@@ -145,7 +154,8 @@ bool store<Layout>::clear(at_type who) {
     const bool must_wait = waits("clear");
     record_type* const found = find_own(who, "clear");
     if (found == nullptr) return false;
-    if (must_wait || graph_.at(found->chunk()).tells_going) return record_clear(who);
+    if (must_wait || graph_.at(found->chunk()).tells_going || sparse_.has_any(who.id.value()))
+        return record_clear(who);
     if (found->chunk() == chunk_index{}) return false;
     leave_row(*found);
     return true;
@@ -177,6 +187,7 @@ void store<Layout>::move_all(chunk_data& from, const edge& way) noexcept {
 
 template <class Layout>
 std::size_t store<Layout>::count(const fragment_data& fragment) const noexcept {
+    if (fragment.beside != nullptr) return fragment.beside->size();
     std::size_t sum = 0;
     for (const chunk_index one : fragment.chunks) sum += graph_.at(one).size;
     return sum;
@@ -197,7 +208,9 @@ bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
     std::vector<fragment_data*> there;
     for (const id_type f : fragments) {
         fragment_data* const one = fragments_.find(f.value());
-        if (one == nullptr || one->base(found->chunk()) == nullptr) continue;
+        if (one == nullptr || !has(who.id, *one)) continue;
+        if (fragments.size() == 1 && one->beside != nullptr)
+            return remove_beside_slowly(who, *one->beside);
         if (fragments.size() == 1) return remove_set(who.id, *found, ensure_alone(*one));
         if (std::find(there.begin(), there.end(), one) == there.end()) there.push_back(one);
     }
@@ -209,15 +222,38 @@ bool store<Layout>::put_default(present what, at_type who, id_type f, const char
     const bool must_wait = waits(call);
     (void)require(who, call);
     fragment_data& fragment = typed_or_tag(f, &who.where);
-    const bool is_there = fragment.base(require(who, call).chunk()) != nullptr;
+    const bool is_there = has(who.id, fragment);
     if (is_there && what == present::keep && (!must_wait || !fragment.can_start())) return false;
     if (!fragment.can_start())
         raise(errc::no_default,
               text(fragment.name, " has no default value: give one, or define it (", call, " at ",
                    place_text(who.where), ")"));
-    boxed_value value = started_value(fragment);
-    put_boxed(who, fragment, value, what);
+    if (fragment.beside != nullptr) {
+        emplace_beside(
+            who, fragment, call, [&](void* room) { fragment.start_values(room, 1); },
+            what == present::assign ? change_kind::put : change_kind::keep);
+    } else {
+        boxed_value value = started_value(fragment);
+        put_boxed(who, fragment, value, what);
+    }
     return what == present::assign || !is_there;
+}
+
+template <class Layout>
+bool store<Layout>::add_defaults(at_type who, std::span<const id_type> fragments,
+                                 const char* call) {
+    refuse_in_change(call);
+    (void)require(who, call);
+    bool is_new = false;
+    scope whole(*this);
+    for (const id_type f : fragments) {
+        fragment_data& one = typed_or_tag(f, &who.where);
+        const bool is_there = has(who.id, one);
+        is_new = is_new || !is_there;
+        if (!is_there || depth() > 1) record_started(who, change_kind::keep, one);
+    }
+    whole.commit();
+    return is_new;
 }
 
 template <class Layout>
@@ -228,6 +264,9 @@ void store<Layout>::put_raw(at_type who, id_type f, const void* value) {
     if (!fragment.type->can_copy())
         raise(errc::not_copyable, text("the values of ", fragment.name,
                                        " cannot be copied (set at ", place_text(who.where), ")"));
+    if (fragment.beside != nullptr)
+        return emplace_beside(who, fragment, "set",
+                              [&](void* room) { fragment.type->copy_values(room, value, 1, 0); });
     boxed_value kept(*fragment.type);
     {
         const busy_scope nobody_else(*this);
@@ -304,6 +343,14 @@ void store<Layout>::reserve(std::size_t count) {
 
 template <class Layout>
 void store<Layout>::reserve(chunk_data& into, std::size_t count) {
+    if (into.has_sparse) {
+        refuse_in_change("reserve");
+        for (const fragment_data* one : into.fragments)
+            if (one->beside != nullptr) one->beside->reserve(count);
+        chunk_data& rest = *graph_.with(graph_.nowhere(), into).target;
+        if (&rest != &graph_.nowhere()) reserve(rest, count);
+        return;
+    }
     if (count <= into.size) return;
     // A loop may look at what would move; and columns that are traded stay as they are.
     if (waits("reserve") && (into.size != 0 || is_exchanging_)) {
@@ -333,6 +380,7 @@ void store<Layout>::collect_garbage() {
     refuse_in_scope("collect_garbage");
     forget_chunks();
     graph_.collect_garbage();
+    sparse_.trim();
     pool_.trim();
     journal_.free();
     playback_->scratch.free();

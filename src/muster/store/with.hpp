@@ -99,7 +99,9 @@ public:
         : value_(value.value), id_(value.fragment) {}
 
     [[nodiscard]] const void* where() const noexcept { return value_.where(); }
-    void construct(void* to, const void* from) noexcept { value_.construct(to, from); }
+    void construct(void* to, const void* from) noexcept(!is_pinned<type>) {
+        value_.construct(to, from);
+    }
     void assign(void* to, const void* from) noexcept { value_.assign(to, from); }
 
     /// The fragment, once `ensure` was called.

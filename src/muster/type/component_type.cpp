@@ -6,7 +6,7 @@ namespace muster::detail {
 
 type_info describe(const component_type& type) {
     constexpr std::size_t limit = std::size_t{1} << 40;
-    const bool owns = type.relocate != nullptr || type.destroy != nullptr;
+    const bool owns = type.relocate != nullptr || type.destroy != nullptr || type.pinned;
     if (type.alignment == 0 || (type.alignment & (type.alignment - 1)) != 0)
         raise(errc::bad_type,
               text("a component cannot be aligned to ", type.alignment, ": it is no power of two"));
@@ -29,6 +29,7 @@ type_info describe(const component_type& type) {
     made.construct = type.construct;
     made.copies_bytes = type.copy == nullptr && !owns;
     made.starts_as_zeros = type.construct == nullptr && !owns;
+    made.sparse = made.pinned = type.pinned;
     return made;
 }
 

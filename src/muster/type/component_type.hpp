@@ -22,6 +22,8 @@ struct component_type {
     void (*copy)(void* to, const void* from, std::size_t count, std::size_t step) = nullptr;
     /// Default values. May throw, as `copy`. Null: zeros or, if `destroy` or `relocate` is given, none.
     void (*construct)(void* at, std::size_t count) = nullptr;
+    /// Values cannot be moved: `relocate` is not used, and the fragment is sparse.
+    bool pinned = false;
 };
 
 namespace detail {

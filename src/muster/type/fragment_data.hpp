@@ -7,7 +7,8 @@
 //              no values       of row 0, 1, ...
 //
 // From a record (chunk, row) to a value are two steps: the base, and the row. A chunk that has the
-// fragment but no memory for it, or a fragment without values, shows `no_values`.
+// fragment but no memory for it, or a fragment without values, shows `no_values`. Of a sparse fragment
+// only chunks have a base that stand for a set of fragments and never have rows.
 #pragma once
 
 #include <muster/base/raw_array.hpp>
@@ -21,6 +22,8 @@
 #include <vector>
 
 namespace muster::detail {
+
+class sparse_set;
 
 /// A fragment's number in its world, by registration.
 enum class fragment_index : std::uint32_t {};
@@ -52,6 +55,7 @@ struct MUSTER_API fragment_data {
     std::uint32_t limit = 0;          // chunks from here on do not have it
     type_index value_type = no_type;  // of its values; `no_type`: no C++ type, or a tag
     raw_array<std::byte*> bases;      // by chunk; null: that chunk does not have it
+    sparse_set* beside = nullptr;     // where its values are if it is sparse: no chunk has it then
     const type_info* type = nullptr;  // null only in `no_fragment`
     hook_list hooks;                  // see `define`
     fragment_index index{};
@@ -65,6 +69,7 @@ struct MUSTER_API fragment_data {
     bool is_unique = false;  // see `define`; this and all below
     bool is_hidden = false;
     bool is_internal = false;
+    bool says_sparse = false;  // `define` did; its type may, too
     bool destroys_owners = false;
     std::vector<fragment_data*> needs;  // by number
     boxed_value default_value;

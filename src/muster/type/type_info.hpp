@@ -3,7 +3,8 @@
 // what a world knows of each fragment (`fragment_data`).
 //
 // Invariant: nothing here that moves or destroys can fail. That is what the strong guarantee stands
-// on: whatever can throw is done before anything in the world changes.
+// on: whatever can throw is done before anything in the world changes. Values of a type that cannot be
+// moved, or whose move can throw, are pinned: nothing here moves them.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -33,7 +34,7 @@ struct is_copyable : std::bool_constant<detail::guess_copyable<T>()> {};
 
 /// What the world should know of the C++ type `T` before its first use. Specialise it for own types:
 ///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
-/// Each member is optional: `unique`, `hidden` and `internal` mean what `define` says, `name` (a
+/// Each member is optional: `unique`, `hidden`, `internal` and `sparse` mean what `define` says, `name` (a
 /// `std::string_view`) is how sentences call it.
 template <class T>
 struct component_traits {};
@@ -59,6 +60,8 @@ struct type_info {
     bool unique = false;           // what a fragment of this type means at first
     bool hidden = false;
     bool internal = false;
+    bool sparse = false;
+    bool pinned = false;  // values stay where they are made; always sparse
 
     [[nodiscard]] bool can_copy() const noexcept { return copies_bytes || copy != nullptr; }
     [[nodiscard]] bool can_construct() const noexcept {
@@ -85,6 +88,19 @@ constexpr bool guess_copyable() noexcept {
 /// A type that holds nothing: having it is all there is to say.
 template <class T>
 inline constexpr bool is_tag = std::is_empty_v<T> && std::is_trivially_copyable_v<T>;
+
+/// A type whose values stay where they are made, since a move is not possible or can throw.
+template <class T>
+inline constexpr bool is_pinned = !std::is_nothrow_move_constructible_v<T>;
+
+/// Whether all fragments of this type are sparse.
+template <class T>
+constexpr bool is_always_sparse() noexcept {
+    if constexpr (requires { component_traits<T>::sparse; })
+        return component_traits<T>::sparse || is_pinned<T>;
+    else
+        return is_pinned<T>;
+}
 
 template <class T>
 void relocate_values(void* to, void* from, std::size_t count) noexcept {
@@ -140,7 +156,7 @@ constexpr type_info describe() noexcept {
     type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T)};
     // What is no component is refused elsewhere, with a sentence: here are no further errors.
     constexpr bool is_plain = !std::is_array_v<T> && !std::is_const_v<T>;
-    if constexpr (is_plain && !is_trivially_relocatable<T>::value)
+    if constexpr (is_plain && !is_trivially_relocatable<T>::value && !is_pinned<T>)
         made.relocate = &relocate_values<T>;
     if constexpr (is_plain && !std::is_trivially_destructible_v<T>)
         made.destroy = &destroy_values<T>;
@@ -156,6 +172,10 @@ constexpr type_info describe() noexcept {
     if constexpr (requires { traits::unique; }) made.unique = traits::unique;
     if constexpr (requires { traits::hidden; }) made.hidden = traits::hidden;
     if constexpr (requires { traits::internal; }) made.internal = traits::internal;
+    if constexpr (is_plain) {
+        made.sparse = is_always_sparse<T>();
+        made.pinned = is_pinned<T>;
+    }
     return made;
 }
 

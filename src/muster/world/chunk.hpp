@@ -137,34 +137,33 @@ private:
 };
 using chunk = basic_chunk<>;
 
-/// Rows of one chunk that stand next to each other, while a callback looks at them.
+/// Rows of one chunk that stand next to each other, while a callback looks at them. Where a query asks for
+/// sparse fragments, entities that are neighbours in these, too.
 template <class Layout>
 class basic_rows {
 public:
     using id_type = basic_id<Layout>;
 
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
-    [[nodiscard]] std::span<const id_type> entities() const noexcept {
-        // SAFETY: the column of ids.
-        return {reinterpret_cast<const id_type*>(chunk_.ids.data) + first_, count_};
-    }
-    /// `errc::missing_component` if the rows do not have T.
+    [[nodiscard]] std::span<const id_type> entities() const noexcept { return {ids_, count_}; }
+    /// `errc::missing_component` if the rows do not have T; of a sparse fragment that the query does not
+    /// name, also if the values do not stand next to each other.
     template <class T>
     [[nodiscard]] std::span<T> components() const {
         using type = std::remove_const_t<T>;
-        return detail::span_of<type>(store_.template find_fragment<type>(), chunk_, first_, count_);
+        return span_of<type>(store_.template find_fragment<type>());
     }
+    /// Whether all of them have it.
     template <class T>
     [[nodiscard]] bool has() const noexcept {
-        return chunk_.find_base(store_.template find_fragment<T>()) != nullptr;
+        return has(store_.template find_fragment<T>());
     }
     [[nodiscard]] bool has(id_type fragment) const noexcept {
-        return chunk_.find_base(store_.find_fragment(fragment)) != nullptr;
+        return has(store_.find_fragment(fragment));
     }
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
-        return detail::span_of<T>(detail::fragment_for<T>(store_, fragment), chunk_, first_,
-                                  count_);
+        return span_of<T>(detail::fragment_for<T>(store_, fragment));
     }
     template <class T>
     [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
@@ -176,14 +175,41 @@ private:
     friend class basic_world;
     template <class, class...>
     friend class basic_query;
-    basic_rows(detail::store<Layout>& from, const detail::chunk_data& owner, std::size_t first,
-               std::size_t count) noexcept
-        : store_(from), chunk_(owner), first_(first), count_(count) {}
+    basic_rows(detail::store<Layout>& from, const detail::chunk_data* owner, std::size_t first,
+               std::size_t count, const id_type* ids) noexcept
+        : store_(from),
+          chunk_(owner == nullptr ? from.graph().nowhere() : *owner),
+          first_(first),
+          count_(count),
+          ids_(ids) {}
+
+    template <class T>
+    [[nodiscard]] std::span<T> span_of(const detail::fragment_data& fragment) const {
+        if (chunk_.find_base(fragment) != nullptr || fragment.type == nullptr)
+            return detail::span_of<T>(fragment, chunk_, first_, count_);
+        // A sparse fragment, or entities whose chunk the query has not asked for.
+        T* const values = count_ == 0 ? nullptr : store_.template find_value<T>(ids_[0], fragment);
+        if (values == nullptr) return detail::span_of<T>(fragment, chunk_, first_, count_);
+        for (std::size_t i = 0; i < count_; ++i)
+            if (store_.template find_value<T>(ids_[i], fragment) != values + i)
+                detail::raise(errc::missing_component,
+                              detail::text("the values of ", fragment.name,
+                                           " do not stand next to each other here: name it in the "
+                                           "query, or use get()"));
+        return {values, count_};
+    }
+    [[nodiscard]] bool has(const detail::fragment_data& fragment) const noexcept {
+        if (chunk_.find_base(fragment) != nullptr) return true;
+        for (std::size_t i = 0; i < count_; ++i)
+            if (!store_.has(ids_[i], fragment)) return false;
+        return count_ != 0;
+    }
 
     detail::store<Layout>& store_;
     const detail::chunk_data& chunk_;
     std::size_t first_;
     std::size_t count_;
+    const id_type* ids_;
 };
 using rows = basic_rows<>;
 /// The rows of a whole chunk, as a query shows them.

@@ -96,6 +96,13 @@ public:
         store_->note_meaning();
         return *this;
     }
+    /// Kept beside the chunks: getting or losing it moves nothing, and a value stays where it is while it
+    /// lives. For what comes and goes often. `errc::fragment_in_use` once entities have it. A type that
+    /// cannot be moved is sparse by itself; see also `component_traits`.
+    basic_definition& sparse() {
+        store_->make_sparse(fragment());
+        return *this;
+    }
     /// A mark for tools: the fragment serves the program itself, not its data.
     basic_definition& internal(bool is = true) {
         fragment().is_internal = is;
@@ -128,6 +135,7 @@ public:
     [[nodiscard]] bool is_unique() const { return fragment().is_unique; }
     [[nodiscard]] bool is_hidden() const { return fragment().is_hidden; }
     [[nodiscard]] bool is_internal() const { return fragment().is_internal; }
+    [[nodiscard]] bool is_sparse() const { return fragment().beside != nullptr; }
 
 private:
     template <class>

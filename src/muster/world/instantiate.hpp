@@ -7,8 +7,11 @@
 // library already.
 #pragma once
 
+#include <muster/query/walk_impl.hpp>
 #include <muster/store/store_impl.hpp>
 #include <muster/world/world.hpp>
 
 /// Compiles what `basic_world<__VA_ARGS__>` needs.
-#define MUSTER_INSTANTIATE(...) template class muster::detail::store<__VA_ARGS__>;
+#define MUSTER_INSTANTIATE(...)                        \
+    template class muster::detail::store<__VA_ARGS__>; \
+    template class muster::detail::walk<__VA_ARGS__>;

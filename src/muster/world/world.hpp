@@ -27,6 +27,7 @@
 #include <muster/event/observer.hpp>
 #include <muster/id/living_iterator.hpp>
 #include <muster/query/query.hpp>
+#include <muster/store/beside.hpp>
 #include <muster/store/store.hpp>
 #include <muster/system/system.hpp>
 #include <muster/type/component_type.hpp>
@@ -127,10 +128,12 @@ public:
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs components to fill.");
         store_.prepare(count);
         const many<Ts...> given(store_, 0, __builtin_addressof(values)...);
-        store_.spawn_rows(count, given.chunk, given,
-                          [&](const detail::chunk_data& into, std::size_t first) {
-                              std::forward<Fill>(fill)(rows_type(store_, into, first, count));
-                          });
+        store_.spawn_rows(
+            count, given.chunk, given, [&](const detail::chunk_data& into, std::size_t first) {
+                // SAFETY: the column of ids.
+                const auto* const all = reinterpret_cast<const id_type*>(into.ids.data) + first;
+                std::forward<Fill>(fill)(rows_type(store_, &into, first, count, all));
+            });
     }
 
     /// An entity for each row of these columns (arrays, vectors, spans; one per component, of equal
@@ -194,8 +197,7 @@ public:
     }
     /// Whether it has no components; what is not alive has none.
     [[nodiscard]] bool empty(id_type e) const noexcept {
-        const auto* const found = store_.find(e);
-        return found == nullptr || found->chunk() == detail::chunk_index{};
+        return !store_.alive(e) || !store_.has_any(e);
     }
     /// Living entities; the world's own ids, those of component types, do not count.
     [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
@@ -264,14 +266,29 @@ public:
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        return store_.template put<store_type::present::keep, Ts...>(
-            e, "add", incoming<Ts>(store_.template start_value<Ts>())...);
+        if constexpr ((... || detail::is_pinned<Ts>)) {  // made where they stay
+            const id_type all[] = {component<Ts>()...};
+            return store_.add_defaults(e, all, "add");
+        } else
+            return store_.template put<store_type::present::keep, Ts...>(
+                e, "add", incoming<Ts>(store_.template start_value<Ts>())...);
     }
 
     /// Makes a T of these arguments and sets it. In a scope, the reference is to the value that waits.
     template <class T, class... Args>
     T& emplace(at_type e, Args&&... args) {
         return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
+    }
+
+    /// The same by fragment.
+    template <class T, class... Args>
+    T& emplace(at_type e, fragment_type<T> fragment, Args&&... args) {
+        if constexpr (detail::is_pinned<T>)
+            make_beside<T>(e, store_.template ensure_fragment<T>(fragment.id(), &e.where),
+                           "emplace", std::forward<Args>(args)...);
+        else
+            put(e, with(fragment, T(std::forward<Args>(args)...)));
+        return store_.template placed<T>(e, store_.find_fragment(fragment.id()), "emplace");
     }
 
     /// The T that `e` has, or one made of these arguments, for which no scope may be open:
@@ -528,7 +545,7 @@ public:
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
         typename store_type::scope changes(store_);
-        for (const detail::fragment_data* one : store_.graph().at(found->chunk()).fragments)
+        for (const detail::fragment_data* one : store_.fragments_of(e.id))
             look(store_.id_of(*one), store_.find_raw(e.id, *one));
         changes.commit();
     }
@@ -537,7 +554,7 @@ public:
     void each_fragment(at_type e, Look&& look) const {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
-        for (const detail::fragment_data* one : store_.graph().at(found->chunk()).fragments)
+        for (const detail::fragment_data* one : store_.fragments_of(e.id))
             look(store_.id_of(*one), static_cast<const void*>(store_.find_raw(e.id, *one)));
     }
 
@@ -574,7 +591,38 @@ public:
                         *detail::value_at<T>(fragment.base(chunk.index), row))))
                     return reinterpret_cast<const id_type*>(chunk.ids.data)[row];
         }
+        if (const detail::sparse_set* const set = fragment.beside)
+            for (auto at = set->next(0); at != detail::no_slot; at = set->next(to_int(at) + 1))
+                if (wants(*reinterpret_cast<const T*>(set->at(at))))
+                    return *reinterpret_cast<const id_type*>(set->ids_at(at));
         return {};
+    }
+
+    // ---- order ---------------------------------------------------------------------------------
+
+    /// Puts the values of a sparse T, and the loops that it leads, in the order that `is_before(a, b)` of
+    /// two values says; equal ones stay in their order. Moves the values: references to T end. If it
+    /// throws, nothing has changed. `errc::not_sparse`, `errc::not_movable` for types that cannot be
+    /// moved, `errc::in_scope`. O(n log n).
+    template <class T, class Before>
+    void sort(Before&& is_before) {
+        sort_values<T>(store_.template ensure_fragment<T>(), is_before);
+    }
+    template <class T, class Before>
+    void sort(fragment_type<T> fragment, Before&& is_before) {
+        sort_values<T>(store_.template get_fragment<T>(fragment.id(), "sort", nullptr), is_before);
+    }
+    /// In the order in which a loop over `Other` comes to them; those without it come behind. O(entities
+    /// with T or Other).
+    template <class T, class Other>
+    void sort_like() {
+        store_.sort_like(store_.template ensure_fragment<T>(),
+                         store_.template ensure_fragment<Other>());
+    }
+    template <detail::fragment_or_tag F, detail::fragment_or_tag G>
+    void sort_like(const F& fragment, const G& other) {
+        store_.sort_like(store_.get_fragment(id_of(fragment), "sort_like", nullptr),
+                         store_.get_fragment(id_of(other), "sort_like", nullptr));
     }
 
     // ---- singletons ----------------------------------------------------------------------------
@@ -656,10 +704,11 @@ public:
     }
     basic_definition<Layout, void> define(id_type fragment) { return {store_, fragment}; }
 
-    /// The chunk of exactly these components, found or made. `errc::limit` if there are too many.
+    /// The chunk of exactly these components, found or made. `errc::limit` if there are too many. Sparse
+    /// fragments are in no chunk: `errc::missing_component`.
     template <class... Ts>
     chunk_type chunk() {
-        return chunk_type(store_, store_.template ensure_chunk<Ts...>());
+        return chunk_type(store_, inside(store_.template ensure_chunk<Ts...>()));
     }
     /// The same by fragments; `errc::given_twice` if one is there twice.
     template <detail::fragment_or_tag F, detail::fragment_or_tag... Fs>
@@ -667,7 +716,7 @@ public:
         detail::fragment_data* const set[] = {
             &store_.get_fragment(id_of(first), "chunk", nullptr),
             &store_.get_fragment(id_of(others), "chunk", nullptr)...};
-        return chunk_type(store_, store_.ensure_set(set));
+        return chunk_type(store_, inside(store_.ensure_set(set)));
     }
 
     /// Where the entity's components are; the null chunk if it has none.
@@ -919,10 +968,40 @@ private:
         }
     };
 
+    /// A chunk that can have rows.
+    static detail::chunk_data& inside(detail::chunk_data& found) {
+        if (found.has_sparse)
+            detail::raise(errc::missing_component,
+                          detail::text("no chunk has ", to_text(found),
+                                       ": one of them is sparse, and kept beside the chunks"));
+        return found;
+    }
+
+    template <class T, class Before>
+    void sort_values(detail::fragment_data& fragment, Before& is_before) {
+        static_assert(!detail::is_tag<T>, "muster: a tag has no values: use sort_like.");
+        store_.sort(
+            fragment,
+            [](void* context, const void* a, const void* b) -> bool {
+                return (*static_cast<Before*>(context))(*static_cast<const T*>(a),
+                                                        *static_cast<const T*>(b));
+            },
+            const_cast<void*>(static_cast<const void*>(__builtin_addressof(is_before))));
+    }
+
+    template <class T, class... Args>
+    void make_beside(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
+        store_.emplace_beside(e, fragment, call,
+                              [&](void* room) { ::new (room) T(std::forward<Args>(args)...); });
+    }
     template <class T, class... Args>
     T& emplace_as(const char* call, at_type e, Args&&... args) {
-        store_.template put<store_type::present::assign, T>(
-            e, call, incoming<T>(T(std::forward<Args>(args)...)));
+        if constexpr (detail::is_pinned<T>)
+            make_beside<T>(e, store_.template ensure_fragment<T>(), call,
+                           std::forward<Args>(args)...);
+        else
+            store_.template put<store_type::present::assign, T>(
+                e, call, incoming<T>(T(std::forward<Args>(args)...)));
         return store_.template placed<T>(e, store_.template find_fragment<T>(), call);
     }
 
@@ -979,7 +1058,7 @@ private:
     friend class basic_deferred<Layout>;
 
     store_type store_;
-    detail::query_cache queries_{store_.fragments(), store_.graph()};
+    detail::query_cache queries_{store_.fragments(), store_.graph(), store_.sparse()};
     detail::systems<Layout> systems_{store_, queries_};
 };
 

@@ -1,0 +1,72 @@
+#include <muster/base/integer.hpp>
+#include <muster/storage/key_map.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace muster::detail {
+
+template <class Word, Word Absent>
+key_map<Word, Absent>::~key_map() {
+    clear();
+}
+
+template <class Word, Word Absent>
+void key_map<Word, Absent>::clear() noexcept {
+    for (std::uint64_t i = 0; i < size_; ++i) std::free(pages_[i]);
+    size_ = 0;
+    pages_.trim(0);
+    while (!far_.empty()) far_.erase(far_.next(0));
+}
+
+template <class Word, Word Absent>
+Word key_map<Word, Absent>::find_far(std::uint64_t key) const noexcept {
+    const Word* const found = far_.find(key);
+    return found == nullptr ? Absent : *found;
+}
+
+template <class Word, Word Absent>
+Word& key_map<Word, Absent>::at_far(std::uint64_t key) const noexcept {
+    if (Word* const found = far_.find(key)) return *found;
+    return pages_[key / page_size][key % page_size];
+}
+
+template <class Word, Word Absent>
+void key_map<Word, Absent>::add(std::uint64_t key, bool is_near) {
+    if (far_.find(key) != nullptr) return;
+    const std::uint64_t page = key / page_size;
+    if (!is_near && page >= size_) {
+        far_.ensure(key, Absent);
+        return;
+    }
+    if (page >= size_) {
+        pages_.grow(larger(page + 1, pages_.capacity()));
+        while (size_ <= page) pages_[size_++] = nullptr;
+    }
+    if (pages_[page] != nullptr) return;
+    auto* const made = static_cast<Word*>(std::malloc(page_size * sizeof(Word)));
+    if (made == nullptr) raise_out_of_memory();
+    std::fill_n(made, page_size, Absent);
+    pages_[page] = made;
+}
+
+template <class Word, Word Absent>
+void key_map<Word, Absent>::trim() noexcept {
+    const auto is_absent = [](Word word) { return word == Absent; };
+    for (std::uint64_t i = 0; i < size_; ++i)
+        if (pages_[i] != nullptr && std::all_of(pages_[i], pages_[i] + page_size, is_absent)) {
+            std::free(pages_[i]);
+            pages_[i] = nullptr;
+        }
+    for (std::uint64_t key = far_.next(0); key != far_.none;) {
+        const std::uint64_t next = far_.next(key + 1);
+        if (far_[key] == Absent) far_.erase(key);
+        key = next;
+    }
+}
+
+template class key_map<std::uint64_t, ~std::uint64_t{0}>;
+template class key_map<std::uint64_t, 0>;
+template class key_map<std::uint8_t, 0>;
+
+}  // namespace muster::detail

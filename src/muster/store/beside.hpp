@@ -1,0 +1,170 @@
+// The part of store.hpp that gives values to sparse fragments: what users' types are known in. Such a
+// value is made in a slot that waits; then the entity gets the slot, which cannot fail.
+#pragma once
+
+#include <muster/store/store.hpp>
+
+#include <utility>
+
+namespace muster::detail {
+
+/// A slot without a value. It is free again unless it is kept.
+template <class Layout>
+class store<Layout>::waiting_slot {
+public:
+    explicit waiting_slot(sparse_set& set) : which(set.take()), set_(set) {}
+    waiting_slot(const waiting_slot&) = delete;
+    waiting_slot& operator=(const waiting_slot&) = delete;
+    ~waiting_slot() {
+        if (!is_kept_) set_.give_back(which);
+    }
+    slot_index keep() noexcept {
+        is_kept_ = true;
+        return which;
+    }
+
+    const slot_index which;
+
+private:
+    sparse_set& set_;
+    bool is_kept_ = false;
+};
+
+/// `put` of one value of a sparse fragment, when no scope is open.
+template <class Layout>
+template <typename store<Layout>::present Present, class Arg>
+bool store<Layout>::put_beside(at_type who, const char* call, const fragment_data& known,
+                               incoming<Arg>& value) {
+    using type = typename incoming<Arg>::type;
+    sparse_set& set = *known.beside;
+    const std::uint64_t id{who.id.value()};
+    constexpr std::size_t size = value_size<type>;
+    // What happens most, in few steps: nobody has to be told, and there is room.
+    const std::uint64_t place = who.id.key() - pool_.near_key();
+    std::uint64_t* const entry = set.find_entry(place);
+    if (entry != nullptr && set.is_added_simply) [[likely]] {
+        const slot_index here = sparse_set::template slot_of<Layout>(*entry, id);
+        if (here != no_slot) {
+            if constexpr (Present == present::assign && size != 0 && !is_pinned<type>) {
+                const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
+                value.assign(set.template at_of<size>(here), value.where());
+            }
+            return Present == present::assign;
+        }
+        std::uint8_t* const marks = sparse_.find_marks(place);
+        if (marks != nullptr && set.has_room() && *marks != 0 && find(who.id) != nullptr)
+            [[likely]] {
+            const slot_index slot = set.take_now();
+            if constexpr (size != 0 && !is_pinned<type>) {
+                const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
+                value.construct(set.template at_of<size>(slot), value.where());
+            }
+            value.settle();
+            set.attach_at(who.id, slot, *entry, Layout::key_bits,
+                          Layout::version_bits + Layout::world_bits,
+                          page_shape::of(size, sizeof(id_type)));
+            sparse_table::set_bit(*marks, set);
+            return true;
+        }
+    }
+    return put_beside_slowly<Present>(who, call, value);
+}
+
+/// The same where memory is needed, somebody is told, or an error is due.
+template <class Layout>
+template <typename store<Layout>::present Present, class Arg>
+bool store<Layout>::put_beside_slowly(at_type who, const char* call, incoming<Arg>& value) {
+    using type = typename incoming<Arg>::type;
+    fragment_data& fragment = value.ensure(*this, &who.where);
+    sparse_set& set = *fragment.beside;
+    const slot_index here = set.find(who.id.value());
+    const bool is_new = here == no_slot;
+    if (is_new) (void)require(who, call);  // who is in the set is alive
+    if (Present == present::keep && !is_new) return false;
+    if (fragment.hooks.calls(is_new ? insert_hooks : assign_hooks) ||
+        (is_new && !fragment.needs.empty())) [[unlikely]]
+        return record_put<Present, Arg>(who, call, std::move(value));
+    const hook_kind kind = is_new ? hook_kind::insert : hook_kind::assign;
+    fragment.hooks.prepare(kind, 1);
+    if (is_new || is_pinned<type>) {
+        waiting_slot slot(set);
+        if (is_new) prepare_beside(set, who.id);
+        if constexpr (!is_tag<type>) {
+            const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
+            value.construct(set.at(slot.which), value.where());
+        }
+        replace_beside(set, who.id, here, slot.keep());
+    } else if constexpr (!is_tag<type> && !is_pinned<type>) {
+        const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
+        value.assign(set.at(here), value.where());
+    }
+    value.settle();
+    fragment.hooks.note(kind, who.id.value());
+    return true;
+}
+
+template <class Layout>
+template <class Make>
+void store<Layout>::emplace_beside(at_type who, fragment_data& fragment, const char* call,
+                                   Make make, change_kind recorded) {
+    const bool must_wait = waits(call);
+    (void)require(who, call);
+    sparse_set& set = *fragment.beside;
+    const slot_index here = set.find(who.id.value());
+    const hook_kind kind = here == no_slot ? hook_kind::insert : hook_kind::assign;
+    if (must_wait || fragment.hooks.calls(here == no_slot ? insert_hooks : assign_hooks) ||
+        (here == no_slot && !fragment.needs.empty())) {
+        scope whole(*this);
+        journal_entry& made = journal_.add(who.id.value(), recorded, &fragment);
+        void* const room = take_room(made);
+        {
+            const busy_scope nobody_else(*this);
+            make(room);
+        }
+        made.value = room;
+        whole.commit();
+        return;
+    }
+    fragment.hooks.prepare(kind, 1);
+    waiting_slot slot(set);
+    prepare_beside(set, who.id);
+    {
+        const busy_scope nobody_else(*this);
+        make(static_cast<void*>(set.at(slot.which)));
+    }
+    fragment.is_open = false;
+    replace_beside(set, who.id, here, slot.keep());
+    fragment.hooks.note(kind, who.id.value());
+}
+
+template <class Layout>
+inline void store<Layout>::replace_beside(sparse_set& set, id_type who, slot_index here,
+                                          slot_index slot) noexcept {
+    if (here == no_slot) [[likely]]
+        return attach(set, who, slot);
+    const busy_scope nobody_else(*this);
+    if (!set.fragment->type->pinned) return set.replace(here, slot);
+    set.detach(who.value(), here);
+    set.attach(who, slot);
+    set.drop(here);
+}
+
+template <class Layout>
+template <std::size_t Size>
+bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
+    const std::uint64_t id{who.id.value()};
+    const std::uint64_t place = who.id.key() - pool_.near_key();
+    std::uint64_t* const entry = set.find_entry(place);
+    std::uint8_t* const marks = sparse_.find_marks(place);
+    if (entry == nullptr || marks == nullptr || !set.is_removed_simply) [[unlikely]]
+        return remove_beside_slowly(who, set);
+    const slot_index here = sparse_set::template slot_of<Layout>(*entry, id);
+    if (here == no_slot) [[unlikely]]
+        return remove_beside_slowly(who, set);
+    set.detach_at(here, *entry, page_shape::of(Size, sizeof(id_type)));
+    sparse_table::reset_bit(*marks, set);
+    set.give_back(here);
+    return true;
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,106 @@
+#include <muster/storage/key_map.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+namespace muster::detail {
+namespace {
+
+constexpr std::uint64_t none = ~std::uint64_t{0};
+using map = key_map<std::uint64_t, none>;
+
+TEST(key_map, has_nothing_at_first) {
+    const map m;
+    for (const std::uint64_t key :
+         {std::uint64_t{0}, std::uint64_t{511}, std::uint64_t{1} << 40, none})
+        EXPECT_EQ(m.find(key), none);
+    EXPECT_EQ(m.find_near(0), nullptr);
+}
+
+TEST(key_map, keeps_words_of_near_and_of_far_keys) {
+    map m;
+    m.prepare(7, true);
+    m.prepare(1 << 20, true);
+    m.prepare(std::uint64_t{1} << 60, false);
+    EXPECT_EQ(m.find(7), none);
+    m.at(7) = 1;
+    m.at(1 << 20) = 2;
+    m.at(std::uint64_t{1} << 60) = 3;
+    EXPECT_EQ(m.find(7), 1u);
+    EXPECT_EQ(m.find(8), none);
+    EXPECT_EQ(m.find(1 << 20), 2u);
+    EXPECT_EQ(m.find(std::uint64_t{1} << 60), 3u);
+    EXPECT_EQ(m.find((std::uint64_t{1} << 60) + 1), none);
+}
+
+TEST(key_map, finds_a_key_that_was_far_when_the_near_ones_reach_it) {
+    map m;
+    m.prepare(5000, false);
+    m.at(5000) = 1;
+    m.prepare(5001, true);
+    m.at(5001) = 2;
+    EXPECT_EQ(m.find(5000), 1u);
+    m.prepare(5000, true);
+    EXPECT_EQ(m.at(5000), 1u);
+    EXPECT_EQ(m.find(5001), 2u);
+}
+
+TEST(key_map, gives_the_far_keys_below_a_limit_away) {
+    key_map<std::uint8_t, 0> m;
+    for (const std::uint64_t key : {10u, 20u, 30u}) {
+        m.prepare(key, false);
+        m.at(key) = static_cast<std::uint8_t>(key);
+    }
+    std::map<std::uint64_t, int> taken;
+    m.take_far(21, [&](std::uint64_t key, std::uint8_t word) { taken[key] = word; });
+    EXPECT_EQ(taken, (std::map<std::uint64_t, int>{{10, 10}, {20, 20}}));
+    EXPECT_EQ(m.find(10), 0);
+    EXPECT_EQ(m.find(30), 30);
+    m.take_far(100, [&](std::uint64_t key, std::uint8_t word) { taken[key] = word; });
+    EXPECT_EQ(taken.size(), 3u);
+    EXPECT_FALSE(m.has_far());
+}
+
+TEST(key_map, trims_what_has_no_words_and_nothing_else) {
+    map m;
+    for (std::uint64_t key = 0; key < 5000; ++key) {
+        m.prepare(key, true);
+        m.at(key) = key;
+    }
+    for (std::uint64_t key = 512; key < 4096; ++key) m.at(key) = none;
+    m.prepare(std::uint64_t{1} << 50, false);
+    m.trim();
+    EXPECT_EQ(m.find_near(1000), nullptr);
+    for (std::uint64_t key = 0; key < 5000; ++key)
+        ASSERT_EQ(m.find(key), key < 512 || key >= 4096 ? key : none);
+    m.clear();
+    EXPECT_EQ(m.find(1), none);
+}
+
+TEST(key_map, agrees_with_a_map_of_the_standard_library) {
+    std::mt19937_64 random(7);
+    map m;
+    std::map<std::uint64_t, std::uint64_t> model;
+    for (int step = 0; step < 20'000; ++step) {
+        const bool is_near = random() % 4 != 0;
+        const std::uint64_t key = is_near ? random() % 3000 : random() >> random() % 64;
+        if (random() % 3 != 0) {
+            m.prepare(key, is_near);
+            m.at(key) = model[key] = random() >> 1;
+        } else if (model.contains(key)) {
+            m.at(key) = none;
+            model.erase(key);
+        }
+        if (step % 1000 == 0) m.trim();
+        const auto found = model.find(key);
+        ASSERT_EQ(m.find(key), found == model.end() ? none : found->second);
+    }
+    for (const auto& [key, word] : model) ASSERT_EQ(m.find(key), word);
+}
+
+}  // namespace
+}  // namespace muster::detail

@@ -1,0 +1,37 @@
+// What the hostile tests of sparse fragments share.
+#pragma once
+
+#include <muster/muster.hpp>
+
+#include <string>
+
+#include "trouble.hpp"
+
+namespace muster::test::beside {
+
+struct place {
+    int x = 0;
+};
+struct speed {
+    int value = 0;
+};
+struct burning {
+    int heat = 0;
+};
+struct label {
+    std::string text = "a text that needs memory of its own, even when it is new";
+};
+struct stunned {};  // a tag
+
+/// A world in which all but places and speeds is sparse.
+template <class Layout>
+struct beside_world : basic_world<Layout> {
+    explicit beside_world(const world_options& options = {}) : basic_world<Layout>(options) {
+        this->template define<burning>().sparse();
+        this->template define<label>().sparse();
+        this->template define<stunned>().sparse();
+        this->template define<counted>().sparse();
+    }
+};
+
+}  // namespace muster::test::beside

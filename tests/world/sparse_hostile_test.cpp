@@ -1,0 +1,382 @@
+// Sparse fragments among ids that are not what they seem, hooks and values that do what they should not,
+// and calls at the wrong time.
+#include <muster/muster.hpp>
+#include <muster/world/instantiate.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/errors.hpp"
+#include "support/layouts.hpp"
+#include "support/sparse_kinds.hpp"
+#include "support/world_layouts.hpp"
+
+namespace muster::test {
+/// Two bits of version that start over: an id comes back after three deaths.
+using wrapping =
+    layout<std::uint32_t, id_bits{.key = 20, .version = 2, .on_exhaustion = exhaustion::wrap}>;
+}  // namespace muster::test
+MUSTER_INSTANTIATE(muster::test::wrapping)
+
+namespace muster {
+namespace {
+
+using test::code_of;
+using test::counted;
+using namespace test::beside;
+
+template <class Layout>
+class sparse_hostile : public testing::Test {
+protected:
+    ~sparse_hostile() override { EXPECT_EQ(counted::count.misused, 0); }
+
+    using who_type = basic_id<Layout>;
+    beside_world<Layout> here;
+    who_type somebody = here.spawn(place{1}, burning{2}, label{"somebody"}, stunned{});
+
+    /// Nothing of a sparse fragment is there for these bits, and no call changes a thing.
+    void must_be_nobody(who_type e) {
+        SCOPED_TRACE(e.value());
+        auto& w = here;
+        EXPECT_FALSE(w.alive(e));
+        EXPECT_EQ(w.template try_get<burning>(e), nullptr);
+        EXPECT_EQ(w.template try_get<label>(e), nullptr);
+        EXPECT_EQ(w.template try_get<stunned>(e), nullptr);
+        EXPECT_FALSE((w.template has_any<burning, label, stunned>(e)));
+        EXPECT_TRUE(w.empty(e));
+        const auto fails = [&](auto call) { EXPECT_TRUE(code_of(call).has_value()); };
+        fails([&] { (void)w.template get<burning>(e); });
+        fails([&] { w.set(e, burning{9}); });
+        fails([&] { w.set(e, stunned{}); });
+        fails([&] { w.set(e, burning{9}, place{9}); });
+        fails([&] { w.template add<burning>(e); });
+        fails([&] { w.template emplace<label>(e); });
+        fails([&] { w.template get_or_emplace<label>(e); });
+        fails([&] { w.template patch<burning>(e, [](burning&) {}); });
+        fails([&] { w.template touch<burning>(e); });
+        fails([&] { w.clone(e); });
+        fails([&] { w.clone_many(2, e, burning{1}); });
+        fails([&] { w.each_fragment(e, [](who_type, void*) {}); });
+        const auto none = [&](auto call) {
+            const auto code = code_of([&] { EXPECT_FALSE(call()); });
+            EXPECT_TRUE(!code || *code == errc::foreign_entity);
+        };
+        none([&] { return w.template remove<burning>(e); });
+        none([&] { return w.template remove<burning, place>(e); });
+        none([&] { return w.clear(e); });
+        none([&] { return w.destroy(e); });
+        EXPECT_EQ(w.template count<burning>(), 1u);
+        EXPECT_EQ(w.template count<label>(), 1u);
+        EXPECT_EQ(w.template count<stunned>(), 1u);
+        EXPECT_EQ(w.template get<burning>(somebody).heat, 2);
+    }
+    template <class T>
+    std::vector<who_type> those_with() {
+        std::vector<who_type> all;
+        here.template query<T>().each([&](who_type e, T&) { all.push_back(e); });
+        std::ranges::sort(all);
+        return all;
+    }
+};
+using all_layouts = testing::Types<layouts::bound, layouts::compact, layouts::exact,
+                                   layouts::packed, test::wrapping>;
+TYPED_TEST_SUITE(sparse_hostile, all_layouts, test::layout_names);
+
+// ---- ids ---------------------------------------------------------------------------------------
+
+TYPED_TEST(sparse_hostile, bits_that_are_nobody_have_nothing) {
+    using id_type = basic_id<TypeParam>;
+    using rep = typename TypeParam::rep;
+    auto& w = this->here;
+    this->must_be_nobody(id_type{});
+    this->must_be_nobody(id_type::from_value(0 == id_type{}.value() ? static_cast<rep>(~rep{0})
+                                                                    : id_type{}.value()));
+    const id_type dead = w.spawn(burning{5}, label{}, stunned{});
+    w.destroy(dead);
+    this->must_be_nobody(dead);
+    const rep bits = this->somebody.value();
+    for (unsigned bit = TypeParam::key_bits; bit < 8 * sizeof(rep); ++bit)
+        this->must_be_nobody(id_type::from_value(static_cast<rep>(bits ^ rep{1} << bit)));
+    // The first key of some layouts is 1: an id of key 0 is nobody's.
+    if (TypeParam::first_key != 0)
+        this->must_be_nobody(
+            id_type::from_value(static_cast<rep>(bits & ~rep{TypeParam::last_key})));
+}
+
+TYPED_TEST(sparse_hostile, random_bits_find_nothing) {
+    using id_type = basic_id<TypeParam>;
+    using rep = typename TypeParam::rep;
+    auto& w = this->here;
+    std::mt19937_64 random(7);
+    for (int i = 0; i < 100000; ++i) {
+        const auto e = id_type::from_value(static_cast<rep>(random()));
+        if (e == this->somebody) continue;
+        ASSERT_EQ(w.template has<burning>(e), w.template try_get<burning>(e) != nullptr);
+        ASSERT_FALSE(w.template has<burning>(e));
+    }
+}
+
+TYPED_TEST(sparse_hostile, ids_of_another_world_find_nothing) {
+    beside_world<TypeParam> other;
+    const auto stranger = other.spawn(burning{7});
+    if (TypeParam::world_bits == 0) GTEST_SKIP() << "worlds are not told apart";
+    this->must_be_nobody(stranger);
+    EXPECT_EQ(other.template get<burning>(stranger).heat, 7);
+}
+
+TYPED_TEST(sparse_hostile, who_gets_the_key_of_a_dead_one_inherits_nothing) {
+    auto& w = this->here;
+    std::vector<basic_id<TypeParam>> past;
+    for (int i = 0; i < 9; ++i) {
+        const auto e = w.spawn();
+        EXPECT_TRUE(w.empty(e));
+        EXPECT_FALSE((w.template has_any<burning, label, stunned, counted>(e)));
+        w.set(e, counted(i), stunned{});
+        w.template emplace<burning>(e, i);
+        EXPECT_EQ(w.template get<burning>(e).heat, i);
+        for (const auto old : past)
+            if (old != e) {
+                EXPECT_FALSE(w.template has<burning>(old));
+                EXPECT_FALSE(w.template remove<burning>(old));
+            }
+        past.push_back(e);
+        EXPECT_EQ(counted::count.living, 1);
+        w.destroy(e);
+        EXPECT_EQ(counted::count.living, 0);
+    }
+    EXPECT_EQ(w.template count<burning>(), 1u);
+}
+
+TYPED_TEST(sparse_hostile, far_keys_have_sparse_values) {
+    using id_type = basic_id<TypeParam>;
+    auto& w = this->here;
+    const std::uint64_t last = TypeParam::last_key;
+    std::vector<id_type> far;
+    for (const std::uint64_t key : {last / 2, last / 2 + 1, last / 2 + 511, last / 2 + 512,
+                                    last / 3, std::uint64_t{70000}, std::uint64_t{5000}}) {
+        const auto wanted =
+            id_type::pack(key, TypeParam::first_version + 1, this->somebody.world());
+        far.push_back(w.spawn_at(wanted, burning{static_cast<int>(key)}, counted(1), stunned{}));
+    }
+    for (const id_type e : far)
+        EXPECT_EQ(w.template get<burning>(e).heat, static_cast<int>(e.key()));
+    for (int i = 0; i < 6000; ++i) w.spawn(burning{-1});  // they come to be among their neighbours
+    for (const id_type e : far) {
+        EXPECT_EQ(w.template get<burning>(e).heat, static_cast<int>(e.key()));
+        w.set(e, burning{3});
+        EXPECT_TRUE(w.template remove<burning>(e));
+        EXPECT_FALSE(w.template has<burning>(e));
+        w.set(e, burning{4});
+        EXPECT_EQ(w.template get<burning>(e).heat, 4);
+    }
+    w.template sort<burning>([](const burning& a, const burning& b) { return a.heat > b.heat; });
+    w.collect_garbage();
+    for (const id_type e : far) {
+        EXPECT_EQ(w.template get<burning>(e).heat, 4);
+        EXPECT_TRUE(w.template has<stunned>(e));
+        EXPECT_TRUE(w.destroy(e));
+        EXPECT_FALSE(w.template has<burning>(e));
+    }
+    EXPECT_EQ(w.template count<burning>(), 6001u);
+    EXPECT_EQ(w.template count<stunned>(), 1u);
+    EXPECT_EQ(counted::count.living, 0);
+    w.collect_garbage();
+    w.reset();
+    EXPECT_EQ(w.template count<burning>(), 0u);
+}
+
+TYPED_TEST(sparse_hostile, keys_outside_of_the_range_of_a_world_have_sparse_values) {
+    using id_type = basic_id<TypeParam>;
+    beside_world<TypeParam> w({.first_key = 1000, .last_key = 1999});
+    const auto near = w.spawn(burning{1}, place{1});
+    EXPECT_EQ(near.key(), 1000u);
+    std::vector<id_type> outside;
+    for (const std::uint64_t key : {999u, 998u, 1u, 2000u, 2001u, 300000u}) {
+        const auto wanted = id_type::pack(key, TypeParam::first_version, near.world());
+        outside.push_back(w.spawn_at(wanted, burning{static_cast<int>(key)}, label{"far"}));
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (const id_type e : outside) {
+            EXPECT_EQ(w.template get<burning>(e).heat, static_cast<int>(e.key()));
+            EXPECT_EQ(w.template get<label>(e).text, "far");
+            EXPECT_FALSE(w.template has<stunned>(e));
+            EXPECT_FALSE(w.empty(e));
+        }
+        w.collect_garbage();
+        w.template sort<label>([](const label&, const label&) { return false; });
+    }
+    for (const id_type e : outside) {
+        EXPECT_TRUE(w.template remove<burning>(e));
+        w.collect_garbage();
+        EXPECT_FALSE(w.template has<burning>(e));
+        EXPECT_TRUE(w.destroy(e));
+    }
+    EXPECT_EQ(w.template count<burning>(), 1u);
+    EXPECT_EQ(w.template count<label>(), 0u);
+}
+
+TYPED_TEST(sparse_hostile, traits_of_sparse_fragments_work_at_the_top_of_the_keys) {
+    auto& w = this->here;
+    const auto fragment = w.template component<burning>();  // far: the world's own
+    w.set(fragment.id(), label{"of burning"}, place{3}, stunned{});
+    EXPECT_EQ(w.template get<label>(fragment.id()).text, "of burning");
+    w.set_single(burning{8});
+    EXPECT_EQ(w.template single<burning>().heat, 8);
+    EXPECT_EQ(w.template count<burning>(), 2u);
+    const auto user = w.template fragment<int>("user");
+    w.define(user).sparse();
+    w.set(user.id(), user, 5);  // has itself
+    w.set(this->somebody, user, 6);
+    w.set(user.id(), label{});
+    EXPECT_EQ(w.count(user), 2u);
+    w.destroy(user.id());
+    EXPECT_FALSE(w.has(this->somebody, user));
+    EXPECT_EQ(w.template count<label>(), 2u);
+    w.destroy(fragment.id());
+    EXPECT_EQ(w.template count<label>(), 1u);
+    EXPECT_FALSE(w.template has<burning>(this->somebody));
+    EXPECT_FALSE(w.template has_single<burning>());
+    w.set(this->somebody, burning{1});
+    EXPECT_EQ(w.template get<burning>(this->somebody).heat, 1);
+}
+
+// ---- fragments that end ------------------------------------------------------------------------
+
+TYPED_TEST(sparse_hostile, a_fragment_ends_while_its_values_wait) {
+    auto& w = this->here;
+    const auto user = w.template fragment<counted>("user");
+    w.define(user).sparse();
+    const auto e = w.spawn();
+    for (const bool commits : {false, true}) {
+        const auto f = commits ? user : w.template fragment<counted>("other");
+        if (!commits) w.define(f).sparse();
+        w.defer();
+        w.set(e, f, counted(1));
+        w.set(this->somebody, f, counted(2));
+        w.spawn(with(f, counted(3)), place{});
+        w.destroy(f.id());
+        if (commits)
+            EXPECT_EQ(code_of([&] { w.commit(); }), std::nullopt);
+        else
+            w.cancel();
+        EXPECT_EQ(counted::count.living, 0);
+        EXPECT_EQ(w.alive(f.id()), !commits);
+    }
+}
+
+TYPED_TEST(sparse_hostile, a_fragment_that_ends_first_takes_what_waits_for_it) {
+    auto& w = this->here;
+    const auto user = w.template fragment<counted>("user");
+    w.define(user).sparse();
+    w.set(this->somebody, user, counted(0));
+    const auto e = w.spawn();
+    w.defer();
+    w.destroy(user.id());
+    w.set(e, user, counted(1));
+    w.set(e, place{7});
+    EXPECT_EQ(code_of([&] { w.commit(); }), errc::dead_fragment);
+    EXPECT_EQ(counted::count.living, 0);
+    EXPECT_FALSE(w.template has<place>(e));
+}
+
+TYPED_TEST(sparse_hostile, what_waits_for_a_type_waits_for_its_next_fragment) {
+    auto& w = this->here;
+    const auto query = w.template query<counted>();
+    w.set(this->somebody, counted(1));
+    const auto e = w.spawn();
+    w.defer();
+    w.destroy(w.template component<counted>().id());
+    w.set(e, counted(2));
+    w.set(e, place{3});
+    w.spawn(counted(4), burning{});
+    EXPECT_TRUE(w.commit());
+    EXPECT_FALSE(w.template has<counted>(this->somebody));
+    EXPECT_EQ(w.template get<counted>(e).value, 2);
+    EXPECT_EQ(w.template get<place>(e).x, 3);
+    EXPECT_EQ(w.template count<counted>(), 2u);
+    EXPECT_EQ(query.count(), 2u);
+    EXPECT_EQ(this->template those_with<counted>().size(), 2u);
+    w.destroy(e);
+    EXPECT_EQ(counted::count.living, 1);
+}
+
+TYPED_TEST(sparse_hostile, values_that_wait_in_an_outer_scope_survive_the_inner_one) {
+    auto& w = this->here;
+    const auto e = w.spawn();
+    w.defer();
+    counted& outer = w.template emplace<counted>(e, 1);
+    w.defer();
+    w.template patch<counted>(e, [](counted& one) { one.value = 2; });
+    w.template emplace<counted>(this->somebody, 3);
+    w.set(e, burning{4}, stunned{});
+    const auto born = w.spawn(counted(5), stunned{});
+    w.cancel();
+    EXPECT_FALSE(w.alive(born));
+    EXPECT_EQ(outer.value, 1);
+    EXPECT_EQ(counted::count.living, 1);
+    w.defer();
+    w.template patch<counted>(e, [](counted& one) { one.value += 10; });
+    w.commit();
+    EXPECT_TRUE(w.commit());
+    EXPECT_EQ(w.template get<counted>(e).value, 11);
+    EXPECT_FALSE(w.template has<burning>(e));
+    EXPECT_FALSE(w.template has<counted>(this->somebody));
+    EXPECT_EQ(counted::count.living, 1);
+}
+
+TYPED_TEST(sparse_hostile, worlds_end_with_values_that_wait) {
+    {
+        beside_world<TypeParam> w;
+        const auto e = w.spawn(counted(1), place{});
+        w.defer();
+        w.set(e, counted(2));
+        w.defer();
+        w.spawn(counted(3), stunned{});
+        w.clone(e);
+        w.template query<place>().set(counted(4));
+    }
+    EXPECT_EQ(counted::count.living, 0);
+}
+
+/// As few slots as keys.
+using few_keys = test::scarce<exhaustion::retire>;
+
+// ---- slots -------------------------------------------------------------------------------------
+
+TEST(sparse_few_keys, as_many_values_wait_as_there_are_changes) {
+    beside_world<few_keys> w;
+    std::vector<basic_id<few_keys>> all;
+    for (int i = 0; i < 40; ++i) all.push_back(w.spawn(burning{i}, place{i}));
+    w.defer();
+    for (int round = 0; round < 3; ++round)
+        for (const auto e : all) w.set(e, burning{100 + round}, place{100 + round});
+    EXPECT_TRUE(w.commit());
+    for (const auto e : all) EXPECT_EQ(w.get<burning>(e).heat, 102);
+}
+
+TEST(sparse_few_keys, all_keys_have_a_value) {
+    beside_world<few_keys> w;
+    (void)w.component<place>();
+    std::vector<basic_id<few_keys>> all;
+    for (;;) {
+        if (code_of([&] { all.push_back(w.spawn()); })) break;
+    }
+    for (const auto e : all) w.set(e, burning{1});
+    w.set_single(burning{2});
+    for (const auto e : all) w.set(e, burning{3});
+    w.query<burning>().set(burning{4});
+    EXPECT_EQ(w.count<burning>(), all.size() + 1);
+}
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,251 @@
+// Sparse fragments: what is particular to them. All that they share with others is tested by the programs
+// that run the tests of chunks on sparse fragments.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "support/errors.hpp"
+
+namespace muster::test {
+namespace {
+
+struct position {
+    float x = 0, y = 0;
+};
+struct burning {
+    int left = 0;
+};
+struct selected {};
+struct stunned {
+    std::string why;
+};
+struct by_trait {
+    int value = 0;
+};
+
+}  // namespace
+}  // namespace muster::test
+
+template <>
+struct muster::component_traits<muster::test::by_trait> {
+    static constexpr bool sparse = true;
+};
+
+namespace muster::test {
+namespace {
+
+struct sparse : testing::Test {
+    sparse() {
+        w.define<burning>().sparse();
+        w.define<selected>().sparse();
+        w.define<stunned>().sparse();
+    }
+    template <class... Ts>
+    std::vector<entity> seen() {
+        std::vector<entity> all;
+        for (const auto& row : w.query<Ts...>()) all.push_back(std::get<0>(row));
+        return all;
+    }
+    world w;
+};
+
+TEST_F(sparse, components_come_and_go_without_a_move) {
+    const auto all = w.spawn_many(10, position{});
+    const position* const first = &w.get<position>(all[0]);
+    const auto before = w.locate(all[3]);
+    w.set(all[3], burning{5});
+    w.add<selected>(all[3]);
+    EXPECT_EQ(w.get<burning>(all[3]).left, 5);
+    EXPECT_TRUE((w.has_all<burning, selected>(all[3])));
+    EXPECT_EQ(w.locate(all[3]).row, before.row);
+    EXPECT_EQ(w.locate(all[3]).chunk, before.chunk);
+    EXPECT_TRUE((w.remove<burning, selected>(all[3])));
+    EXPECT_FALSE((w.has_any<burning, selected>(all[3])));
+    EXPECT_EQ(&w.get<position>(all[0]), first);
+}
+
+TEST_F(sparse, a_type_can_say_it_of_itself) {
+    EXPECT_TRUE(w.define<by_trait>().is_sparse());
+    EXPECT_FALSE(w.define<position>().is_sparse());
+    const entity e = w.spawn(by_trait{1});
+    EXPECT_EQ(w.get<by_trait>(e).value, 1);
+    EXPECT_FALSE(w.locate(e).chunk);
+    const auto f = w.fragment<by_trait>("another");
+    EXPECT_TRUE(w.define(f).is_sparse());
+}
+
+TEST_F(sparse, a_value_stays_where_it_is_whatever_others_do) {
+    const auto all = w.spawn_many(5000, stunned{"by a blow on the head"});
+    std::vector<const stunned*> places;
+    for (const entity e : all) places.push_back(&w.get<stunned>(e));
+    for (std::size_t i = 0; i < all.size(); i += 2) w.destroy(all[i]);
+    for (int i = 0; i < 3000; ++i) w.spawn(position{}, stunned{"later"});
+    w.query<stunned>().add<position>();
+    w.set(all[1], stunned{"again"});
+    for (std::size_t i = 1; i < all.size(); i += 2) ASSERT_EQ(&w.get<stunned>(all[i]), places[i]);
+    EXPECT_EQ(places[1]->why, "again");
+    w.defer();
+    w.set(all[1], stunned{"in a scope"});
+    w.commit();
+    EXPECT_EQ(&w.get<stunned>(all[1]), places[1]);
+    EXPECT_EQ(places[1]->why, "in a scope");
+}
+
+TEST_F(sparse, an_entity_that_has_nothing_else_is_not_empty) {
+    const entity e = w.spawn(burning{1});
+    EXPECT_FALSE(w.empty(e));
+    EXPECT_FALSE(w.locate(e).chunk);
+    EXPECT_EQ(seen<burning>(), std::vector{e});
+    EXPECT_EQ(w.query().without<position>().count(), 1u);
+    std::vector<id> fragments;
+    w.each_fragment(e, [&](id f, void* value) {
+        fragments.push_back(f);
+        EXPECT_EQ(static_cast<burning*>(value)->left, 1);
+    });
+    EXPECT_EQ(fragments, std::vector<id>{w.component<burning>()});
+    EXPECT_TRUE(w.clear(e));
+    EXPECT_TRUE(w.empty(e));
+    EXPECT_FALSE(w.clear(e));
+}
+
+TEST_F(sparse, whoever_dies_loses_it_and_its_key_starts_without) {
+    const entity e = w.spawn(position{}, burning{1}, stunned{"x"});
+    w.destroy(e);
+    EXPECT_EQ(w.count<burning>() + w.count<stunned>(), 0u);
+    const entity next = w.spawn(position{});
+    ASSERT_EQ(next.key(), e.key());
+    EXPECT_FALSE(w.has<burning>(next));
+    EXPECT_EQ(w.try_get<burning>(e), nullptr);
+    EXPECT_EQ(code_of([&] { w.set(e, burning{}); }), errc::dead_entity);
+    w.set(next, burning{2});
+    EXPECT_FALSE(w.has<burning>(e));
+    EXPECT_FALSE(w.remove<burning>(e));
+    EXPECT_EQ(w.get<burning>(next).left, 2);
+}
+
+TEST_F(sparse, loops_start_from_the_cheaper_side) {
+    const auto all = w.spawn_many(100, position{});
+    for (const int i : {40, 7, 90}) w.set(all[static_cast<std::size_t>(i)], burning{i});
+    EXPECT_EQ((seen<position, burning>()), (std::vector{all[40], all[7], all[90]}));
+    for (const entity e : all) w.set(e, stunned{});
+    w.spawn(stunned{});  // more of these than rows: the chunks lead
+    EXPECT_EQ((seen<position, stunned>()), all);
+}
+
+TEST_F(sparse, changes_in_a_loop_over_them_come_at_its_end) {
+    const auto all = w.spawn_many(1000, position{}, burning{3});
+    std::size_t calls = 0;
+    w.each([&](entity e, burning& b) {
+        ++calls;
+        if (b.left % 2 != 0) w.remove<burning>(e);
+        w.spawn(burning{7});
+        w.set(all[calls % all.size()], selected{});
+    });
+    EXPECT_EQ(calls, 1000u);
+    EXPECT_EQ(w.count<burning>(), 1000u);
+    EXPECT_EQ(w.count<selected>(), 1000u);
+}
+
+TEST_F(sparse, comes_too_late_when_entities_have_it) {
+    const entity e = w.spawn(position{1, 2});
+    EXPECT_EQ(code_of([&] { w.define<position>().sparse(); }), errc::fragment_in_use);
+    EXPECT_FALSE(w.define<position>().is_sparse());
+    EXPECT_EQ(w.get<position>(e).y, 2);
+    w.remove<position>(e);
+    w.define<position>().sparse();
+    w.set(e, position{3, 4});
+    EXPECT_FALSE(w.locate(e).chunk);
+    w.define<position>().sparse();  // it is
+}
+
+TEST_F(sparse, is_in_no_chunk) {
+    EXPECT_EQ(code_of([&] { (void)w.chunk<burning>(); }), errc::missing_component);
+    EXPECT_EQ(code_of([&] { (void)w.chunk<position, selected>(); }), errc::missing_component);
+    w.reserve<position, burning>(1000);
+    EXPECT_EQ((w.chunk<position>().size()), 0u);
+}
+
+TEST_F(sparse, of_an_id_that_has_no_type_yet) {
+    const auto [e, f] = w.ids<2>();
+    w.define(f).sparse();
+    w.set(e, f, std::string("a text that is too long for its object"));
+    EXPECT_EQ(w.get<std::string>(e, f), "a text that is too long for its object");
+    EXPECT_FALSE(w.locate(e).chunk);
+}
+
+TEST_F(sparse, is_sorted_by_a_comparison) {
+    std::vector<entity> all;
+    for (const int left : {3, 1, 2, 1, 5}) all.push_back(w.spawn(position{}, burning{left}));
+    w.remove<burning>(all[2]);
+    w.sort<burning>([](const burning& a, const burning& b) { return a.left < b.left; });
+    EXPECT_EQ(seen<burning>(), (std::vector{all[1], all[3], all[0], all[4]}));
+    EXPECT_EQ(w.get<burning>(all[4]).left, 5);
+    w.sort(w.component<burning>(),
+           [](const burning& a, const burning& b) { return a.left > b.left; });
+    EXPECT_EQ(seen<burning>(), (std::vector{all[4], all[0], all[1], all[3]}));
+}
+
+TEST_F(sparse, is_sorted_like_another) {
+    std::vector<entity> all;
+    for (int i = 0; i < 6; ++i) all.push_back(w.spawn(burning{i}));
+    for (const std::size_t i : {4u, 2u, 0u}) w.set(all[i], stunned{});
+    w.sort_like<burning, stunned>();
+    EXPECT_EQ(seen<burning>(), (std::vector{all[4], all[2], all[0], all[1], all[3], all[5]}));
+    for (const std::size_t i : {5u, 4u}) w.set(all[i], position{});
+    w.sort_like(w.component<burning>(), w.component<position>());
+    EXPECT_EQ(seen<burning>(), (std::vector{all[5], all[4], all[2], all[0], all[1], all[3]}));
+    for (int i = 0; i < 6; ++i) EXPECT_EQ(w.get<burning>(all[static_cast<std::size_t>(i)]).left, i);
+}
+
+TEST_F(sparse, a_comparison_that_throws_leaves_the_order) {
+    std::vector<entity> all;
+    for (const int left : {3, 1, 2}) all.push_back(w.spawn(burning{left}));
+    EXPECT_THROW(w.sort<burning>([](const burning&, const burning&) -> bool { throw 1; }), int);
+    EXPECT_EQ(seen<burning>(), all);
+    EXPECT_EQ(code_of([&] { w.sort<position>([](const auto&, const auto&) { return false; }); }),
+              errc::not_sparse);
+    w.defer();
+    EXPECT_EQ(code_of([&] { w.sort_like<burning, position>(); }), errc::in_scope);
+    w.cancel();
+}
+
+TEST_F(sparse, the_end_of_an_entity_costs_what_it_has) {
+    std::vector<id> kinds;
+    for (int i = 0; i < 300; ++i) {
+        kinds.push_back(w.fragment<int>());
+        w.define(kinds.back()).sparse();
+    }
+    std::vector<entity> all;
+    for (std::size_t i = 0; i < 300; ++i) {
+        all.push_back(w.spawn(position{}));
+        w.set(all[i], kinds[i], static_cast<int>(i));
+        w.set(all[i], kinds[(i * 7 + 3) % 300], -1);
+    }
+    for (std::size_t i = 0; i < 300; i += 2) w.destroy(all[i]);
+    for (std::size_t i = 1; i < 300; i += 2) EXPECT_TRUE(w.has(all[i], kinds[i]));
+    for (std::size_t i = 0; i < 300; ++i) w.destroy(kinds[i]);
+    for (std::size_t i = 1; i < 300; i += 2) {
+        EXPECT_FALSE(w.empty(all[i]));
+        w.clear(all[i]);
+        EXPECT_TRUE(w.empty(all[i]));
+    }
+}
+
+TEST_F(sparse, a_hidden_one_hides_entities) {
+    const id asleep = w.tag("asleep");
+    w.define(asleep).sparse().hidden();
+    const auto all = w.spawn_many(3, position{});
+    w.set(all[1], asleep);
+    EXPECT_EQ(seen<position>(), (std::vector{all[0], all[2]}));
+    EXPECT_EQ(w.query<position>().with(asleep).count(), 1u);
+    EXPECT_FALSE(w.query<position>().matches(all[1]));
+    w.remove(all[1], asleep);
+    EXPECT_EQ(seen<position>(), all);
+}
+
+}  // namespace
+}  // namespace muster::test
