@@ -33,18 +33,18 @@ private:
 /// `put` of one value of a sparse fragment, when no scope is open.
 template <class Layout>
 template <typename store<Layout>::present Present, class Arg>
-bool store<Layout>::put_beside(at_type who, const char* call, const fragment_data& known,
+bool store<Layout>::put_beside(at_type who, const char* call, sparse_set& set,
                                incoming<Arg>& value) {
     using type = typename incoming<Arg>::type;
-    sparse_set& set = *known.beside;
-    const std::uint64_t id{who.id.value()};
     constexpr std::size_t size = value_size<type>;
-    // What happens most, in few steps: nobody has to be told, and there is room.
+    const std::uint64_t id{who.id.value()};
     const std::uint64_t place = who.id.key() - pool_.near_key();
-    std::uint64_t* const entry = set.find_entry(place);
-    if (entry != nullptr && set.is_added_simply) [[likely]] {
-        const slot_index here = sparse_set::template slot_of<Layout>(*entry, id);
-        if (here != no_slot) {
+    do {  // what happens most, in few steps: nobody has to be told, and there is room
+        std::uint64_t* const entry = set.find_entry(place);
+        if (entry == nullptr || !set.is_added_simply) [[unlikely]]
+            continue;
+        if (const slot_index here = sparse_set::template slot_of<Layout>(*entry, id);
+            here != no_slot) {
             if constexpr (Present == present::assign && size != 0 && !is_pinned<type>) {
                 const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
                 value.assign(set.template at_of<size>(here), value.where());
@@ -52,55 +52,22 @@ bool store<Layout>::put_beside(at_type who, const char* call, const fragment_dat
             return Present == present::assign;
         }
         std::uint8_t* const marks = sparse_.find_marks(place);
-        if (marks != nullptr && set.has_room() && *marks != 0 && find(who.id) != nullptr)
-            [[likely]] {
-            const slot_index slot = set.take_now();
-            if constexpr (size != 0 && !is_pinned<type>) {
-                const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-                value.construct(set.template at_of<size>(slot), value.where());
-            }
-            value.settle();
-            set.attach_at(who.id, slot, *entry, Layout::key_bits,
-                          Layout::version_bits + Layout::world_bits,
-                          page_shape::of(size, sizeof(id_type)));
-            sparse_table::set_bit(*marks, set);
-            return true;
-        }
-    }
-    return put_beside_slowly<Present>(who, call, value);
-}
-
-/// The same where memory is needed, somebody is told, or an error is due.
-template <class Layout>
-template <typename store<Layout>::present Present, class Arg>
-bool store<Layout>::put_beside_slowly(at_type who, const char* call, incoming<Arg>& value) {
-    using type = typename incoming<Arg>::type;
-    fragment_data& fragment = value.ensure(*this, &who.where);
-    sparse_set& set = *fragment.beside;
-    const slot_index here = set.find(who.id.value());
-    const bool is_new = here == no_slot;
-    if (is_new) (void)require(who, call);  // who is in the set is alive
-    if (Present == present::keep && !is_new) return false;
-    if (fragment.hooks.calls(is_new ? insert_hooks : assign_hooks) ||
-        (is_new && !fragment.needs.empty())) [[unlikely]]
-        return record_put<Present, Arg>(who, call, std::move(value));
-    const hook_kind kind = is_new ? hook_kind::insert : hook_kind::assign;
-    fragment.hooks.prepare(kind, 1);
-    if (is_new || is_pinned<type>) {
-        waiting_slot slot(set);
-        if (is_new) prepare_beside(set, who.id);
-        if constexpr (!is_tag<type>) {
+        if (marks == nullptr || *marks == 0 || !set.has_room() || find(who.id) == nullptr)
+            [[unlikely]]
+            continue;
+        const slot_index slot = set.take_now();
+        if constexpr (size != 0 && !is_pinned<type>) {
             const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-            value.construct(set.at(slot.which), value.where());
+            value.construct(set.template at_of<size>(slot), value.where());
         }
-        replace_beside(set, who.id, here, slot.keep());
-    } else if constexpr (!is_tag<type> && !is_pinned<type>) {
-        const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-        value.assign(set.at(here), value.where());
-    }
-    value.settle();
-    fragment.hooks.note(kind, who.id.value());
-    return true;
+        value.settle();
+        set.attach_at(who.id, slot, *entry, Layout::key_bits,
+                      Layout::version_bits + Layout::world_bits,
+                      page_shape::of(size, sizeof(id_type)));
+        sparse_table::set_bit(*marks, set);
+        return true;
+    } while (make_simple(who, set, call));
+    return record_put<Present, Arg>(who, call, std::move(value));
 }
 
 template <class Layout>

@@ -93,6 +93,16 @@ bool store<Layout>::remove_beside_slowly(at_type who, sparse_set& set) {
     return true;
 }
 
+template <class Layout>
+bool store<Layout>::make_simple(at_type who, sparse_set& set, const char* call) {
+    (void)require(who, call);
+    if (!set.is_added_simply || !pool_.is_near(who.id.key())) return false;
+    prepare_beside(set, who.id);
+    if (!set.has_room()) set.reserve(set.end() + std::size_t{1});
+    const std::uint64_t place = who.id.key() - pool_.near_key();
+    return set.find_entry(place) != nullptr && sparse_.find_marks(place) != nullptr;
+}
+
 /// All sparse fragments of an entity end.
 template <class Layout>
 void store<Layout>::drop_beside(id_type who) noexcept {

@@ -523,7 +523,7 @@ public:
         }
         if constexpr (sizeof...(Args) == 1)
             if (const fragment_data& one = (values.find(*this), ...); one.beside != nullptr)
-                return put_beside<Present>(who, call, one, values...);
+                return put_beside<Present>(who, call, *one.beside, values...);
         const void* from[] = {values.where()...};
         record_type& found = require(who, call);
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
@@ -1160,10 +1160,9 @@ private:
 
     class waiting_slot;
     template <present Present, class Arg>
-    bool put_beside(at_type who, const char* call, const fragment_data& known,
-                    incoming<Arg>& value);
-    template <present Present, class Arg>
-    [[gnu::noinline]] bool put_beside_slowly(at_type who, const char* call, incoming<Arg>& value);
+    bool put_beside(at_type who, const char* call, sparse_set& set, incoming<Arg>& value);
+    /// Sees to all that is in the way of a value that comes in few steps. False if it has to be recorded.
+    MUSTER_COLD bool make_simple(at_type who, sparse_set& set, const char* call);
     template <std::size_t Size>
     bool remove_beside(at_type who, sparse_set& set);
     bool remove_beside_slowly(at_type who, sparse_set& set);
