@@ -276,6 +276,7 @@ public:
     [[nodiscard]] bool is_near(key_type key) const noexcept { return key - first_ < covered_; }
     [[nodiscard]] Slot* near() const noexcept { return main_.data(); }
     [[nodiscard]] key_type near_key() const noexcept { return first_; }
+    [[nodiscard]] std::size_t near_count() const noexcept { return covered_; }
 
     /// The lowest living id whose key is `key` or above, or the null id. O(keys in between).
     [[nodiscard]] id_type next_living(key_type key) const noexcept {

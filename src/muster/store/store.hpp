@@ -115,13 +115,7 @@ public:
 
     /// The record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
-        // What does not depend on the entity comes before the first branch: a loop does it once.
-        const id_type origin = pool_.origin();
-        const record_type* const records = pool_.near();
-        if (!pool_.is_near(e.key())) [[unlikely]]
-            return find_far(e);
-        const record_type& found = records[e.key() - pool_.near_key()];
-        return found.is(e, origin) ? &found : nullptr;
+        return find(e, pool_.origin(), pool_.near(), pool_.near_key(), pool_.near_count());
     }
 
     template <class T>
@@ -132,12 +126,16 @@ public:
     template <class T>
     [[nodiscard]] T* find_value(id_type e, const fragment_data& fragment) const noexcept {
         if constexpr (is_always_sparse<T>()) return find_beside<T>(e, fragment);
-        if (fragment.beside != nullptr) [[unlikely]]
-            return find_beside<T>(e, fragment);
-        // As in `find`.
+        // What does not depend on the entity comes before the first branch: a loop does it once.
         std::byte* const* const bases = fragment.bases.data();
         const std::uint32_t limit = fragment.limit;
-        const record_type* const found = find(e);
+        const id_type origin = pool_.origin();
+        const record_type* const records = pool_.near();
+        const std::uint64_t first = pool_.near_key();
+        const std::uint64_t count = pool_.near_count();
+        if (fragment.beside != nullptr) [[unlikely]]
+            return find_beside<T>(e, fragment);
+        const record_type* const found = find(e, origin, records, first, count);
         if (found == nullptr) return nullptr;
         const std::uint32_t chunk = to_int(found->chunk());
         std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
@@ -923,6 +921,15 @@ private:
     [[nodiscard]] const list_entry& find_list() const noexcept {
         const auto list = static_cast<std::size_t>(find_list_index<Ts...>());
         return by_list_[list < lists_ ? list : 0];
+    }
+
+    /// `find` for who has looked up what the pool says.
+    [[nodiscard]] const record_type* find(id_type e, id_type origin, const record_type* records,
+                                          std::uint64_t first, std::uint64_t count) const noexcept {
+        const std::uint64_t place = e.key() - first;
+        if (place >= count) [[unlikely]]
+            return find_far(e);
+        return records[place].is(e, origin) ? records + place : nullptr;
     }
 
     // ---- the halves of a change ----------------------------------------------------------------
