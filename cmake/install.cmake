@@ -7,6 +7,13 @@ install(TARGETS muster EXPORT muster-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET muster_parallel)  # apart, so that who has no oneTBB can use the rest
+    install(TARGETS muster_parallel EXPORT muster-parallel-targets
+            LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(EXPORT muster-parallel-targets NAMESPACE muster:: DESTINATION ${muster_config_dir})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/muster DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT muster-targets NAMESPACE muster:: DESTINATION ${muster_config_dir})

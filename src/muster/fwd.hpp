@@ -45,10 +45,14 @@ template <class Layout = layouts::bound>
 class basic_connection;
 template <class Layout = layouts::bound>
 class basic_deferred;
+template <class Layout = layouts::bound>
+class basic_command_buffer;
 template <class Layout, class... Ts>
 class basic_observer;
 template <class Layout = layouts::bound>
 class basic_system;
 struct system_timings;
+struct system_conflict;
+class executor;
 
 }  // namespace muster

@@ -25,6 +25,14 @@ public:
         ++size_;
     }
 
+    /// The key must be in the set.
+    void erase(std::uint64_t key) noexcept {
+        std::uint64_t& group = groups_[key / 64];
+        group &= ~(std::uint64_t{1} << key % 64);
+        if (group == 0) groups_.erase(key / 64);
+        --size_;
+    }
+
     /// The lowest key; the set must not be empty.
     [[nodiscard]] std::uint64_t lowest() const noexcept {
         const std::uint64_t number = groups_.next(0);

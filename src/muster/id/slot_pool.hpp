@@ -26,8 +26,14 @@
 // key of the layout: one that is close extends main_, one far away or outside the range has its
 // slot in far_. A key of the range that is claimed while it waits in the line keeps its place there:
 // `claimed_` remembers where the line goes on, since the slot now holds an id.
+//
+// Other threads may reserve ids at any time (`take_keys`): keys from `border_` on are nobody's yet, and
+// whoever moves the border has what it passed. The pool itself moves it before it grows, and learns then
+// which keys others have taken: they are in `ahead_` or below `fresh_`, and in `reserved_` until their ids
+// come alive or are given up. While several threads make entities, see `pool_sharing.hpp`.
 #pragma once
 
+#include <muster/base/atomic_word.hpp>
 #include <muster/base/integer.hpp>
 #include <muster/base/raw_array.hpp>
 #include <muster/base/sparse_array.hpp>
@@ -69,6 +75,9 @@ namespace detail {
 /// What each call does, costs and reports is said in `id_pool`, which offers them to users.
 template <class Layout, class Slot>
 class slot_pool {
+    template <class, class>
+    friend class pool_sharing;
+
 public:
     using id_type = basic_id<Layout>;
     using key_type = std::uint64_t;
@@ -167,6 +176,9 @@ public:
         refuse_impossible(wanted);
         const key_type key = wanted.key();
         const Slot* const slot = find(key);
+        if (reserved_.contains(key))
+            raise(errc::id_taken, text(to_string(wanted),
+                                       " cannot be made: a command buffer has reserved its key"));
         if (slot != nullptr && slot->is_live(key)) {
             const id_type living = make_id(key, slot->version());
             raise(wanted < living ? errc::id_stale : errc::id_taken,
@@ -180,6 +192,7 @@ public:
             raise_stale(wanted, next);
     }
     id_type create_at(id_type wanted) {
+        pass_border(wanted.key());
         refuse_at(wanted);
         const key_type key = wanted.key();
         Slot* slot = find(key);
@@ -236,7 +249,8 @@ public:
     }
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return fresh_ + ahead_.size() + outside_ - free_ - retired_ - tombstones_;
+        return fresh_ + ahead_.size() + outside_ - free_ - retired_ - tombstones_ -
+               reserved_.size();
     }
     [[nodiscard]] std::size_t retired() const noexcept { return retired_; }
     [[nodiscard]] std::size_t tombstones() const noexcept { return tombstones_; }
@@ -246,7 +260,9 @@ public:
     void reserve(std::size_t count) {
         if (count > keys()) raise_overflow(count);
         // Keys that are out of use take room, too.
-        main_.grow(smaller(count + retired_ + tombstones_, keys()));
+        const std::uint64_t wanted = smaller(count + retired_ + tombstones_, keys());
+        if (wanted > main_.capacity()) annex(wanted);
+        main_.grow(wanted);
         set_limit();
     }
 
@@ -298,14 +314,77 @@ public:
 
     [[nodiscard]] version_type unused_version() const noexcept {
         if (started_over_) return Layout::last_issued_version + 1;
-        version_type highest = first_version_;
+        const bool has_reserved = !reserved_.empty() || border_.load() > known_;
+        version_type highest = first_version_ + (has_reserved ? 1u : 0u);
         const auto look = [&](key_type key, const Slot& slot) {
-            highest = larger(highest, slot.version() + (slot.is_live(key) ? 1u : 0u));
+            const bool is_used = slot.is_live(key) || reserved_.contains(key);
+            highest = larger(highest, slot.version() + (is_used ? 1u : 0u));
         };
         for (std::size_t i = 0; i < covered_; ++i) look(first_ + i, main_[i]);
         for (key_type key = far_.next(0); key != far_.none; key = far_.next(key + 1))
             look(key, far_[key]);
         return highest;
+    }
+
+    // ---- ids that are not alive yet -----------------------------------------------------------
+
+    /// Keys that nobody else gets, at most `count`, for ids of the first version: any thread may call it,
+    /// at any time. None if there are no more: the last of the range are kept for the pool.
+    struct key_run {
+        key_type first;
+        std::uint64_t count;
+    };
+    [[nodiscard]] key_run take_keys(std::uint64_t count) noexcept {
+        std::uint64_t from = border_.load();
+        std::uint64_t taken = 0;
+        do {
+            taken = from < open_keys() ? smaller(count, open_keys() - from) : 0;
+        } while (taken != 0 && !border_.compare_exchange(from, from + taken));
+        return {first_ + from, taken};
+    }
+    /// The id that such a key has.
+    [[nodiscard]] id_type id_of_taken(key_type key) const noexcept {
+        return make_id(key, first_version_);
+    }
+    /// An id that `create` would have given; it is reserved. All further calls are the pool's thread's.
+    id_type reserve_id() {
+        struct guard {
+            slot_pool& pool;
+            id_type made;
+            bool is_done = false;
+            ~guard() {
+                if (!is_done) pool.take_back(made);
+            }
+        };
+        guard one{*this, create()};
+        const key_type key = one.made.key();
+        reserved_.insert(key);
+        *find(key) = Slot::dead(key, other(key), one.made.version());
+        one.is_done = true;
+        return one.made;
+    }
+    /// A reserved id comes alive; false if it is not one. `std::bad_alloc` changes nothing.
+    bool claim_reserved(id_type e) {
+        const key_type key = e.key();
+        learn();
+        if (!reserved_.contains(key)) return false;
+        Slot* slot = find(key);
+        if (slot == nullptr) {
+            const std::uint64_t near =
+                smaller(larger(2 * size() + 1024, main_.capacity() + 4096), keys());
+            if (key - first_ < near) cover(near);
+            slot =
+                key - first_ < covered_ ? &main_[key - first_] : &far_.ensure(key, untouched(key));
+        }
+        if (make_id(key, slot->version()) != e) return false;
+        *slot = Slot::live(e);
+        reserved_.erase(key);
+        return true;
+    }
+    /// A reserved id that nobody has seen waits for its use again.
+    void give_up(id_type e) {
+        if (!claim_reserved(e)) return;
+        release(e.key(), *find(e.key()), e.version(), true);
     }
 
     [[nodiscard]] std::uint64_t world() const noexcept { return origin_.world(); }
@@ -391,8 +470,13 @@ private:
     }
 
     MUSTER_COLD void prepare_fresh(std::size_t count) {
-        if (count > available()) raise_overflow(count);
-        grow(ahead_.skip(first_ + fresh_, count - free_) - first_);
+        std::uint64_t end = 0;
+        do {  // others may have taken keys in between
+            if (count > available()) raise_overflow(count);
+            end = ahead_.skip(first_ + fresh_, count - free_) - first_;
+            annex(end);
+        } while (ahead_.skip(first_ + fresh_, count - free_) - first_ != end);
+        grow(end);
         set_limit();
     }
 
@@ -405,12 +489,14 @@ private:
             ahead_.erase_lowest();
         }
         if (fresh_ == keys()) raise_overflow(1);
+        annex(larger(fresh_ + 1, smaller(main_.capacity(), keys())));
+        if (!ahead_.empty() && ahead_.lowest() == first_ + fresh_) return find_fresh();
         grow(fresh_ + 1);
         set_limit();
     }
 
     void set_limit() noexcept {
-        limit_ = smaller(main_.capacity(), keys());
+        limit_ = smaller(smaller(main_.capacity(), keys()), known_);
         if (!ahead_.empty()) limit_ = smaller(limit_, ahead_.lowest() - first_);
     }
 
@@ -418,7 +504,37 @@ private:
     void grow(std::uint64_t count) {
         if (count <= main_.capacity()) return;
         const std::uint64_t ample = larger(larger(count, 64), main_.capacity() * 2);
+        annex(smaller(ample, keys()));
         main_.grow(smaller(ample, keys()));
+    }
+
+    // ---- keys that others have reserved -------------------------------------------------------
+
+    /// How many keys of the range others may reserve.
+    [[nodiscard]] std::uint64_t open_keys() const noexcept { return keys() - keys() / 16; }
+    /// Finds out which keys others have taken.
+    void learn() {
+        const std::uint64_t border = border_.load();
+        for (; known_ < border; ++known_) {
+            if (!reserved_.contains(first_ + known_)) reserved_.insert(first_ + known_);
+            ahead_.insert(first_ + known_);
+        }
+        set_limit();
+    }
+    /// The first `count` keys of the range are nobody else's from now on, but for those that are taken.
+    void annex(std::uint64_t count) {
+        for (;;) {
+            learn();
+            std::uint64_t border = known_;
+            if (border >= count) return;
+            if (border_.compare_exchange(border, count)) break;
+        }
+        known_ = count;
+    }
+    /// A key that is to be made alive, wherever it is, is nobody else's.
+    void pass_border(key_type key) {
+        if (owns(key) && key - first_ >= known_ && key - first_ < open_keys())
+            annex(key - first_ + 1);
     }
 
     /// Brings the slots of the first `count` keys of the range into main_.
@@ -636,8 +752,11 @@ private:
     bool started_over_ = false;              // versions wrapped or were recycled: ids came twice
     sparse_array<key_type> claimed_;         // keys that left the line, and the key behind each
     key_set ahead_;                          // keys issued from first_ + fresh_ on
-    sparse_array<Slot> far_;                 // the slots of keys that main_ does not cover
-    std::size_t outside_ = 0;                // keys outside the range, alive or put away
+    key_set reserved_;         // keys of those, or below them, whose ids are not alive yet
+    std::uint64_t known_ = 0;  // keys below this are the pool's, or in the two above
+    atomic_word<std::uint64_t> border_;  // the same, but for what others took since
+    sparse_array<Slot> far_;             // the slots of keys that main_ does not cover
+    std::size_t outside_ = 0;            // keys outside the range, alive or put away
     std::size_t retired_ = 0;
     std::size_t tombstones_ = 0;
     key_type tombstone_head_ = 0;

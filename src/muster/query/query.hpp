@@ -20,10 +20,14 @@
 
 namespace muster {
 
+class executor;
 template <class Layout>
 class basic_rows;
 
 namespace detail {
+
+template <class, class, class, class>
+struct system_body;
 
 /// What `T`, `const T`, `T*` and `const T*` say in a query: the component, whether it may be missing,
 /// and what a callback gets.
@@ -159,7 +163,7 @@ public:
             } else if (!walk->next()) {
                 break;
             }
-            each_row(walk, at, look, indices);
+            each_row(walk, all, at, look, indices);
         }
         guard.is_done = true;
         changes.commit();
@@ -178,11 +182,33 @@ public:
                 look(basic_rows<Layout>(*store_, walk->chunk(), walk->row(), walk->size(),
                                         walk->ids()));
         else
-            for (const detail::chunk_data* chunk : all)
-                if (chunk->size != 0)
-                    look(basic_rows<Layout>(*store_, chunk, 0, chunk->size, ids(*chunk)));
+            for (detail::chunk_data* const* at = all.begin(); at != all.end();) {
+                const std::size_t first = all.first_row(at);
+                const detail::chunk_data* const chunk = *at++;
+                const std::size_t end = all.end_row(at, chunk->size);
+                if (first < end)
+                    look(basic_rows<Layout>(*store_, chunk, first, end - first,
+                                            ids(*chunk) + first));
+            }
         changes.commit();
     }
+
+    /// `each` on the threads of an executor, by default those of oneTBB; defined in
+    /// <muster/system/parallel.hpp>. A thread takes `grain` rows at once; 0: as many as seem right, and if
+    /// all is done soon, the others are not woken. `look` is called by several threads at a time: what it
+    /// captures must bear that. It may write through the references that it is given, read all that nobody
+    /// writes, and call `spawn`, `destroy`, `set`, `add`, `emplace`, `remove` and `clear` on the world: these
+    /// are recorded, and carried out in the end in the order that `each` would have had. Ids that `spawn`
+    /// gives are alive at once, for all threads; their numbers may depend on timing. All other changes are
+    /// `errc::in_scope`.
+    ///
+    /// If `look` throws, all threads stop, nothing that was recorded happens, ids that were made are dead,
+    /// and the exception that came first in the order of the rows, of those that were seen, is thrown
+    /// again. What was written through references stays. Must run alone, as `each`.
+    template <class Look>
+    void par_each(Look&& look) const;
+    template <class Look>
+    void par_each(executor& threads, std::size_t grain, Look&& look) const;
 
     class iterator;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
@@ -316,6 +342,10 @@ private:
     friend class basic_observer;
     template <class>
     friend class basic_system;
+    template <class, class, class, class>
+    friend struct detail::system_body;
+
+    static constexpr std::size_t arguments = sizeof...(Ts);
 
     basic_query(store_type& store, detail::query_cache& cache) : store_(&store), cache_(&cache) {
         (add(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with, 0,
@@ -364,12 +394,32 @@ private:
     }
     /// Every loop opens a scope, after this: if none is open, no loop goes over a list.
     [[nodiscard]] detail::chunk_range chunks() const {
+        if (store_->is_shared()) [[unlikely]]
+            return shared_chunks();
         return cache_->read(list(), store_->depth() != 0);
+    }
+    /// In a parallel phase: what this thread is to see of it, if it was asked to; nothing is written.
+    [[nodiscard, gnu::noinline]] detail::chunk_range shared_chunks() const {
+        detail::match_list& mine = shared_list();
+        if (detail::lane* const at = detail::find_lane(store_);
+            at != nullptr && at->window.list == &mine) {
+            const detail::row_window part = std::exchange(at->window, {});
+            return {part.first, part.last, true, part.from, part.to};
+        }
+        return cache_->read(mine, true);
+    }
+    /// What is to be divided: nothing where sparse fragments are asked for.
+    [[nodiscard]] detail::shared_rows shared_rows() const {
+        const detail::chunk_range all = chunks();
+        return {all.is_plain ? &list() : nullptr, all};
+    }
+    [[nodiscard]] detail::match_list& shared_list() const {
+        return list_ != nullptr ? *list_ : cache_->ensure_shared(terms_);
     }
     /// For a list that is not plain, and was just read.
     [[nodiscard]] detail::walk_of<Layout> start_for(
         std::span<const detail::fragment_data* const> wanted) const {
-        return {*store_, *cache_, *list_, wanted};
+        return {*store_, *cache_, store_->is_shared() ? shared_list() : *list_, wanted};
     }
     [[nodiscard]] detail::walk_of<Layout> start() const {
         const detail::fragment_data* const wanted[] = {
@@ -421,16 +471,19 @@ private:
     /// The rows of the chunk at `at`, which goes on to the next, or the run of the walk.
     template <class Look, std::size_t... I>
     [[gnu::always_inline]] void each_row(const detail::walk_of<Layout>& walk,
+                                         const detail::chunk_range& all,
                                          detail::chunk_data* const*& at, Look& look,
                                          std::index_sequence<I...>) const {
+        const std::size_t first = all.first_row(at);
         const detail::chunk_data* const chunk = walk ? nullptr : *at++;
         const std::tuple columns{chunk != nullptr ? column<Ts>(*store_, *chunk)
                                                   : detail::query_column<Ts>(walk->values(I))...};
-        const std::size_t size = chunk != nullptr ? chunk->size : walk->size();
+        const std::size_t size = chunk != nullptr ? all.end_row(at, chunk->size) : walk->size();
         const id_type* const entities = chunk != nullptr ? ids(*chunk) : walk->ids();
         if (chunk == nullptr && size == 1)  // what a loop over many begins with would cost more
             return show(look, entities, columns, 0, indices);
-        for (std::size_t row = 0; row < size; ++row) show(look, entities, columns, row, indices);
+        for (std::size_t row = first; row < size; ++row)
+            show(look, entities, columns, row, indices);
     }
 
     store_type* store_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 namespace muster::detail {
 
@@ -52,6 +53,19 @@ match_list& query_cache::ensure(const terms& question) {
     }
     ++size_;
     return *(places_[find(question)] = made.release());
+}
+
+void query_cache::refresh_all(bool has_loops) {
+    for (match_list* one : places_)
+        if (one != nullptr) (void)read(*one, has_loops);
+}
+
+match_list& query_cache::ensure_shared(const terms& question) {
+    static std::mutex guard;  // a query whose first use is in a phase: rare
+    const std::lock_guard lock(guard);
+    match_list& found = ensure(question);
+    (void)read(found, true);
+    return found;
 }
 
 bool query_cache::is_named(const terms& question, const fragment_data& one) const noexcept {

@@ -45,8 +45,24 @@ struct chunk_range {
     chunk_data* const* first;
     chunk_data* const* last;
     bool is_plain;  // see `match_list`
+    // Rows of the first chunk before `from`, and of the last from `to` on, are left out.
+    std::size_t from = 0;
+    std::size_t to = ~std::size_t{0};
+    /// Of the chunk at this place; and where its rows end, if `behind` is the place behind it.
+    [[nodiscard]] std::size_t first_row(chunk_data* const* at) const noexcept {
+        return at == first ? from : 0;
+    }
+    [[nodiscard]] std::size_t end_row(chunk_data* const* behind, std::size_t size) const noexcept {
+        return behind == last && to < size ? to : size;
+    }
     [[nodiscard]] chunk_data* const* begin() const noexcept { return first; }
     [[nodiscard]] chunk_data* const* end() const noexcept { return last; }
+};
+
+/// What a loop on several threads goes over.
+struct shared_rows {
+    match_list* list = nullptr;  // null: it is not to be divided
+    chunk_range chunks{};
 };
 
 class MUSTER_API query_cache {
@@ -67,6 +83,11 @@ public:
             refresh(list, has_loops);
         return {list.chunks.data(), list.chunks.data() + list.chunks.size(), list.is_plain};
     }
+
+    /// All lists are up to date: in a parallel phase, which follows, they stay so.
+    void refresh_all(bool has_loops);
+    /// The list of a question in a parallel phase, by any thread: it is up to date.
+    [[nodiscard]] match_list& ensure_shared(const terms& question);
 
     /// The fragment that a term means now, or `no_fragment`.
     [[nodiscard]] const fragment_data& fragment_of(const term& one) const noexcept {

@@ -198,7 +198,8 @@ template <class Layout>
 
 template <class Layout>
 bool store<Layout>::destroy_slowly(at_type who) {
-    const bool must_wait = waits("destroy");
+    const bool must_wait = is_recorded("destroy");
+    if (must_wait && is_shared()) return share_destroy(who);
     record_type* const found = find_own(who, "destroy");
     if (found == nullptr) return false;
     const bool is_fragment = fragments_.find(who.id.value()) != nullptr;
@@ -217,9 +218,14 @@ bool store<Layout>::destroy_slowly(at_type who) {
 template <class Layout>
 std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
-    const bool must_wait = waits("destroy");
+    const bool must_wait = is_recorded("destroy");
     for (const id_type e : all)
         if (is_foreign(e)) raise_not_alive({e, where}, "destroy");
+    if (must_wait && is_shared()) {
+        std::size_t count = 0;
+        for (const id_type e : all) count += share_destroy({e, where}) ? 1u : 0u;
+        return count;
+    }
     if (must_wait || has_hooks()) {  // those that are kept alive by a hook do not stop the others
         std::unordered_set<std::uint64_t> living;
         scope whole(*this);

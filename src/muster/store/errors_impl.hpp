@@ -145,6 +145,12 @@ void store<Layout>::raise_no_single(std::string_view type,
 
 template <class Layout>
 void store<Layout>::raise_busy(const char* call) const {
+    if (is_shared())
+        raise(
+            errc::in_scope,
+            text(call,
+                 " is not possible in a parallel phase, in which threads may spawn, destroy, set, "
+                 "add, remove and clear, and read: do it when the phase is over"));
     if (busy_ >= one_change)
         raise(errc::in_scope,
               text(call,

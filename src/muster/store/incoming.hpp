@@ -6,6 +6,7 @@
 // that grows before it is used. A pinned value is made where it stays: that may throw.
 #pragma once
 
+#include <muster/command/recorder.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <new>
@@ -84,6 +85,9 @@ public:
     fragment_data& ensure(Store& store, const void*) {
         return store.template ensure_fragment<type>();
     }
+    /// The same without a world.
+    [[nodiscard]] fragment_name name() const { return fragment_name::of<type>(); }
+    [[nodiscard]] type_index value_type() const { return ensure_type_index<type>(); }
     /// The value has arrived.
     void settle() const noexcept {}
 
@@ -133,6 +137,8 @@ public:
     fragment_data& ensure(Store& store, const void*) {
         return store.template ensure_fragment<int>();
     }
+    [[nodiscard]] fragment_name name() const { return {}; }
+    [[nodiscard]] type_index value_type() const { return no_type; }
     void settle() const noexcept {}
     [[nodiscard]] const void* where() const noexcept { return nullptr; }
     void construct(void*, const void*) noexcept {}

@@ -101,6 +101,14 @@ void store<Layout>::unmake(id_type made) noexcept {
 
 template <class Layout>
 void store<Layout>::play() {
+    first_error error;
+    error.attempt([&] { play_journal(); });
+    if (inbox_.has_mail()) error.attempt([&] { receive(); });
+    error.rethrow();
+}
+
+template <class Layout>
+void store<Layout>::play_journal() {
     scope whole(*this);  // what hooks change comes last
     first_error error;
     for (std::uint32_t i = 0; i < journal_.size(); ++i) {

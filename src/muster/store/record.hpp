@@ -41,6 +41,12 @@ struct narrow_record {
                                             std::uint64_t version) noexcept {
         return {std::uint64_t{1} << 63 | version << place_bits | next};
     }
+    /// What it is now, and what it becomes, while several threads make entities.
+    [[nodiscard]] narrow_record seen() const noexcept {
+        return {__atomic_load_n(&word, __ATOMIC_RELAXED)};
+    }
+    void show(id_type e) noexcept { __atomic_store_n(&word, live(e).word, __ATOMIC_RELAXED); }
+
     [[nodiscard]] bool is(id_type e, id_type origin) const noexcept {
         // The mark is copied into all bits above the version, where an id never has only ones; bits
         // beyond the layout stay in the comparison.
@@ -78,6 +84,16 @@ struct wide_record {
     [[nodiscard]] static wide_record dead(std::uint64_t, std::uint64_t next,
                                           std::uint64_t version) noexcept {
         return {id_type::assemble(next, version, 0), 0, 0};
+    }
+    [[nodiscard]] wide_record seen() const noexcept {
+        using rep = typename Layout::rep;
+        // SAFETY: an id is one word of that type; while it waits, the rest does not change.
+        const rep value = __atomic_load_n(reinterpret_cast<const rep*>(&word), __ATOMIC_RELAXED);
+        return {id_type::from_value(value), chunk_number, row_number};
+    }
+    void show(id_type e) noexcept {
+        using rep = typename Layout::rep;
+        __atomic_store_n(reinterpret_cast<rep*>(&word), e.value(), __ATOMIC_RELAXED);
     }
     [[nodiscard]] bool is(id_type e, id_type) const noexcept { return word == e; }
     [[nodiscard]] bool is_live(std::uint64_t key) const noexcept { return word.key() == key; }

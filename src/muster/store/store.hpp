@@ -20,7 +20,9 @@
 
 #include <muster/base/bit_array.hpp>
 #include <muster/base/error.hpp>
+#include <muster/command/inbox.hpp>
 #include <muster/command/journal.hpp>
+#include <muster/command/lane.hpp>
 #include <muster/id/slot_pool.hpp>
 #include <muster/id/world_number.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -135,10 +137,20 @@ public:
         const std::uint64_t count = pool_.near_count();
         if (fragment.beside != nullptr) [[unlikely]]
             return find_beside<T>(e, fragment);
-        const record_type* const found = find(e, origin, records, first, count);
-        if (found == nullptr) return nullptr;
-        const std::uint32_t chunk = to_int(found->chunk());
+        const std::uint64_t place = e.key() - first;
+        if (place >= count) [[unlikely]]
+            return find_far_value<T>(e, fragment);
+        const record_type found = records[place].seen();
+        if (!found.is(e, origin)) return nullptr;
+        const std::uint32_t chunk = to_int(found.chunk());
         std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
+        return base == nullptr ? nullptr : value_at<T>(base, found.row());
+    }
+    template <class T>
+    [[nodiscard, gnu::noinline]] T* find_far_value(id_type e,
+                                                   const fragment_data& fragment) const noexcept {
+        const record_type* const found = find_far(e);
+        std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
         return base == nullptr ? nullptr : value_at<T>(base, found->row());
     }
 
@@ -193,6 +205,8 @@ public:
         return base + found->row() * fragment.type->size;
     }
 
+    /// An id of a parallel phase whose record is made at its end: that of one without components, or null.
+    [[nodiscard]] const record_type* find_made_now(id_type e) const noexcept;
     /// `find` for keys that are far from the others.
     [[gnu::pure]] const record_type* find_far(id_type e) const noexcept;
 
@@ -403,6 +417,8 @@ public:
     /// The same by fragment; no value is copied on the way.
     template <class... Args>
     id_type spawn_given(incoming<Args>&&... values) {
+        if (is_shared()) [[unlikely]]
+            return share_spawn(values...);
         fragment_data* const set[] = {&values.ensure(*this, nullptr)...};
         chunk_data* const into = find_recent(set);
         if (into == nullptr || into->size == into->capacity || busy_ != 0 || !into->is_complete ||
@@ -513,7 +529,7 @@ public:
     /// The references of `who`'s components end if it gets a fragment it did not have.
     template <present Present, class... Args>
     bool put(at_type who, const char* call, incoming<Args>... values) {
-        if (waits(call)) [[unlikely]]
+        if (is_recorded(call)) [[unlikely]]
             return record_put<Present, Args...>(who, call, std::move(values)...);
         if constexpr (!all_typed<Args...>) {
             (void)require(who, call);
@@ -572,7 +588,11 @@ public:
 
     template <class... Ts>
     bool remove(at_type who) {
-        const bool must_wait = waits("remove");
+        const bool must_wait = is_recorded("remove");
+        if (must_wait && is_shared()) {
+            const fragment_name set[] = {fragment_name::of<Ts>()...};
+            return share_remove(who, set);
+        }
         if constexpr (sizeof...(Ts) == 1)
             if (const fragment_data& one = (find_fragment<Ts>(), ...);
                 one.beside != nullptr && !must_wait)
@@ -651,6 +671,8 @@ public:
     /// The value that a call has put: in the world or, in a scope, where it waits.
     template <class T>
     T& placed(at_type who, const fragment_data& fragment, const char* call) {
+        if (is_shared()) [[unlikely]]
+            return is_tag<T> ? tag_value<T>() : *static_cast<T*>(last_shared_value(call));
         const journal_entry* const waiting =
             depth() == 0 ? nullptr : foresee(who.id, fragment).entry;
         T* const found = waiting == nullptr ? find_value<T>(who.id, fragment)
@@ -700,11 +722,15 @@ public:
     public:
         /// One that is closed.
         open_scope() noexcept : store_(nullptr), outer_(nullptr), is_users_(false) {}
+        /// In a parallel phase it stays closed: all changes are recorded anyway.
         explicit open_scope(store& owner, bool is_users = false) noexcept
-            : store_(&owner),
-              outer_(owner.innermost_),
-              start_(owner.journal_.now()),
-              is_users_(is_users) {
+            : store_(&owner), outer_(nullptr), is_users_(is_users) {
+            if (owner.is_shared()) [[unlikely]] {
+                store_ = nullptr;
+                return;
+            }
+            outer_ = owner.innermost_;
+            start_ = owner.journal_.now();
             owner.innermost_ = this;
             owner.busy_ += one_scope;
         }
@@ -723,11 +749,14 @@ public:
         /// Carries out what was recorded, unless another scope is open, which then has it. Throws what a
         /// change has thrown, after all others.
         void commit() {
+            if (store_ == nullptr) [[unlikely]]
+                return;
             store& owner = *store_;
             if (owner.innermost_ != this || is_cancelled_) [[unlikely]]
                 return commit_among_others();
             end();
-            if (!owner.journal_.empty() && owner.depth() == 0) owner.play();
+            if ((!owner.journal_.empty() || owner.inbox_.has_mail()) && owner.depth() == 0)
+                owner.play();
         }
         /// If scopes in it are still open, it is done when the last of them ends.
         void cancel() noexcept;
@@ -768,7 +797,7 @@ public:
         open_scope& changes;
         bool is_done = false;
         [[gnu::always_inline]] ~closing() {
-            if (!is_done) changes.cancel();
+            if (!is_done && changes.is_open()) changes.cancel();
         }
     };
 
@@ -816,6 +845,31 @@ public:
         std::string_view before_;
     };
 
+    // ---- parallel phases and command buffers: see sharing_impl.hpp ------------------------------
+
+    /// Several threads are at work: each records its changes by itself, and nothing changes.
+    [[nodiscard]] bool is_shared() const noexcept { return (busy_ & in_phase) != 0; }
+    /// Until `end_phase`; `errc::in_scope` in another phase, or while a change goes on.
+    void begin_phase(std::size_t lanes);
+    [[nodiscard]] lane& lane_at(std::size_t index) const noexcept;
+    /// Enters what the lanes have recorded into the journal, in its order, or drops it. Carries it out
+    /// unless a scope is open; throws what a change has thrown, after all others.
+    void end_phase(bool is_kept);
+    /// `add` in a phase.
+    bool share_start(at_type who, recorded_kind kind, std::span<const fragment_name> set,
+                     const char* call);
+
+    [[nodiscard]] inbox& mail() noexcept { return inbox_; }
+    /// Ids for a thread's command buffer, at least one: any thread. `errc::id_overflow`.
+    void reserve_ids(std::vector<std::uint64_t>& out);
+    /// Null, or of another world.
+    void refuse_impossible(at_type who, const char* call) const;
+    /// Carries out what was submitted, unless a scope is open.
+    void receive();
+    /// The same on the thread that the world is used from, which no other need be.
+    void receive_at_home();
+    void make_home() noexcept { home_ = this_thread(); }
+
     // ---- errors --------------------------------------------------------------------------------
 
     /// Refuses changes while it lives: code of a component's author runs.
@@ -847,7 +901,13 @@ public:
         if (busy_ >= one_change || depth() != 0) [[unlikely]]
             raise_busy(call);
     }
-    /// Whether a change has to be recorded.
+    /// Whether a change has to be recorded in the journal or, in a parallel phase, by its thread.
+    [[nodiscard]] bool is_recorded(const char* call) const {
+        if (busy_ == 0) [[likely]]
+            return false;
+        return is_shared() || waits(call);
+    }
+    /// Whether a change has to be recorded in the journal.
     [[nodiscard]] bool waits(const char* call) const {
         if (busy_ == 0) [[likely]]
             return false;
@@ -929,7 +989,7 @@ private:
         const std::uint64_t place = e.key() - first;
         if (place >= count) [[unlikely]]
             return find_far(e);
-        return records[place].is(e, origin) ? records + place : nullptr;
+        return records[place].seen().is(e, origin) ? records + place : nullptr;
     }
 
     // ---- the halves of a change ----------------------------------------------------------------
@@ -981,7 +1041,10 @@ private:
     template <class... Args>
     id_type spawn_row(incoming<Args>&... values) {
         const void* from[] = {values.where()..., nullptr};
-        if (waits("spawn")) return record_spawn(nullptr, values...);
+        if (is_recorded("spawn")) {
+            if (is_shared()) return share_spawn(values...);
+            return record_spawn(nullptr, values...);
+        }
         const chunk_data& given = ensure_chunk_of(nullptr, values...);
         chunk_data& into = cloned_chunk(graph_.nowhere(), given);
         noting notes(*this);
@@ -1285,6 +1348,10 @@ private:
     bool remove_told(id_type e, const chunk_data& less);
     template <present Present, class... Args>
     [[gnu::noinline]] bool record_put(at_type who, const char* call, incoming<Args>... values) {
+        if (is_shared())
+            return share_put(who, call,
+                             Present == present::assign ? recorded_kind::put : recorded_kind::keep,
+                             values...);
         (void)require(who, call);
         if constexpr (!all_typed<Args...> && sizeof...(Args) > 1)
             (void)ensure_chunk_of(&who.where, values...);  // nothing is given twice
@@ -1348,12 +1415,53 @@ private:
     [[nodiscard]] prospect foresee(id_type who, const fragment_data& fragment);
     void* waiting_copy(at_type who, const fragment_data& fragment);
 
+    // ---- changes of many threads: see sharing_impl.hpp -----------------------------------------
+
+    struct sharing;
+    /// Of this thread; `errc::in_scope` if it has no part in the phase.
+    [[nodiscard]] lane& my_lane(const char* call) const;
+    [[nodiscard]] id_type shared_id();
+    [[nodiscard]] void* last_shared_value(const char* call) const;
+    /// Refuses what is not alive. The lane of this thread.
+    lane& require_shared(at_type who, const char* call) const;
+    template <class... Args>
+    [[gnu::noinline]] id_type share_spawn(incoming<Args>&... values) {
+        recorder& into = my_lane("spawn").changes;
+        recording all(into);
+        into.add(recorded_kind::spawn, 0);
+        (into.add_value(recorded_kind::put, 0, values), ...);
+        const id_type made = shared_id();
+        all.keep(made.value());
+        return made;
+    }
+    template <class... Args>
+    bool share_put(at_type who, const char* call, recorded_kind kind, incoming<Args>&... values) {
+        recorder& into = require_shared(who, call).changes;
+        recording all(into);
+        (into.add_value(kind, who.id.value(), values), ...);
+        all.keep();
+        return kind == recorded_kind::put || !(... && has(who.id, find_named(values.name())));
+    }
+    bool share_remove(at_type who, std::span<const fragment_name> set);
+    bool share_clear(at_type who);
+    bool share_destroy(at_type who);
+    [[nodiscard]] const fragment_data& find_named(fragment_name name) const noexcept;
+    [[nodiscard]] lane* find_shared(at_type who, const char* call) const;
+    void enter_lanes();
+    void drop_lanes() noexcept;
+    void enter(recorder& from, std::uint32_t first, std::uint32_t last);
+    void enter_one(recorded_change& one);
+    void enter_value(recorded_change& one);
+    void receive_one(recorder& from);
+    void give_ids_back();
+
     // ---- carrying them out: see playing_impl.hpp -----------------------------------------------
 
     void rewind(const journal::position& to) noexcept;
     void replace(const open_scope& one, open_scope* by) noexcept;
     void unmake(id_type made) noexcept;
     void play();
+    void play_journal();
     void carry_out(std::uint32_t which);
     bool carry_out_alike(id_type who, std::uint32_t last) noexcept;
     void drop_values(std::uint32_t last) noexcept;
@@ -1440,6 +1548,7 @@ private:
     static constexpr std::uint64_t one_scope = 1;
     static constexpr std::uint64_t is_watched = std::uint64_t{1} << 32;
     static constexpr std::uint64_t one_change = std::uint64_t{1} << 33;
+    static constexpr std::uint64_t in_phase = std::uint64_t{1} << 63;
 
     // What every call reads comes first, on one cache line and, with the pool, the next two.
     std::uint64_t busy_ = 0;
@@ -1447,6 +1556,7 @@ private:
     bool is_noting_ = false;                       // see `noting`
     bool is_exchanging_ = false;                   // see `chunk_exchange`
     bool is_ended_ = false;                        // see `end`
+    bool is_receiving_ = false;                    // see `receive`
     std::size_t lists_ = 0;                        // entries of by_list_, the first for `no_list`
     raw_array<list_entry> by_list_;                // by list_index
     std::uint64_t told_from_ = ~std::uint64_t{0};  // keys with something to do at their death: all
@@ -1464,7 +1574,10 @@ private:
     journal journal_;
     open_scope* innermost_ = nullptr;
     playback* playback_ = nullptr;  // owned; apart, so that who includes this need not compile it
-    std::string_view acting_;       // the system that runs; see `as_system`
+    sharing* sharing_ = nullptr;    // the same
+    inbox inbox_;
+    std::uintptr_t home_ = this_thread();
+    std::string_view acting_;  // the system that runs; see `as_system`
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has
     std::vector<change_log*> observers_;

@@ -14,6 +14,7 @@
 #include <muster/store/fragments_impl.hpp>
 #include <muster/store/playing_impl.hpp>
 #include <muster/store/recording_impl.hpp>
+#include <muster/store/sharing_impl.hpp>
 #include <muster/store/spawning_impl.hpp>
 #include <muster/store/store.hpp>
 
@@ -49,6 +50,7 @@ template <class Layout>
 store<Layout>::~store() {
     end();
     delete playback_;
+    delete sharing_;
 }
 
 template <class Layout>
@@ -79,7 +81,8 @@ void store<Layout>::end() noexcept {
 template <class Layout>
 auto store<Layout>::find_far(id_type e) const noexcept -> const record_type* {
     const record_type* const found = pool_.find(e.key());
-    return found != nullptr && found->is(e, pool_.origin()) ? found : nullptr;
+    if (found != nullptr && found->seen().is(e, pool_.origin())) return found;
+    return is_shared() ? find_made_now(e) : nullptr;
 }
 
 template <class Layout>
@@ -151,7 +154,8 @@ void store<Layout>::leave_row(record_type& found) noexcept {
 
 template <class Layout>
 bool store<Layout>::clear(at_type who) {
-    const bool must_wait = waits("clear");
+    const bool must_wait = is_recorded("clear");
+    if (must_wait && is_shared()) return share_clear(who);
     record_type* const found = find_own(who, "clear");
     if (found == nullptr) return false;
     if (must_wait || graph_.at(found->chunk()).tells_going || sparse_.has_any(who.id.value()))
@@ -195,10 +199,15 @@ std::size_t store<Layout>::count(const fragment_data& fragment) const noexcept {
 
 template <class Layout>
 bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
-    const bool must_wait = waits("remove");
-    record_type* const found = find_own(who, "remove");
+    const bool must_wait = is_recorded("remove");
     for (const id_type f : fragments)
         if (is_foreign(f)) raise_no_fragment(f, "remove", &who.where);
+    if (must_wait && is_shared()) {
+        std::vector<fragment_name> all;
+        for (const id_type f : fragments) all.push_back({std::uint64_t{f.value()}});
+        return share_remove(who, all);
+    }
+    record_type* const found = find_own(who, "remove");
     if (found == nullptr) return false;
     if (must_wait) {
         std::vector<const fragment_data*> all;
@@ -219,7 +228,13 @@ bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
 
 template <class Layout>
 bool store<Layout>::put_default(present what, at_type who, id_type f, const char* call) {
-    const bool must_wait = waits(call);
+    const bool must_wait = is_recorded(call);
+    if (must_wait && is_shared()) {
+        const fragment_name one{std::uint64_t{f.value()}};
+        return share_start(
+            who, what == present::assign ? recorded_kind::start : recorded_kind::start_missing,
+            {&one, 1}, call);
+    }
     (void)require(who, call);
     fragment_data& fragment = typed_or_tag(f, &who.where);
     const bool is_there = has(who.id, fragment);
@@ -381,6 +396,7 @@ void store<Layout>::collect_garbage() {
     forget_chunks();
     graph_.collect_garbage();
     sparse_.trim();
+    give_ids_back();
     pool_.trim();
     journal_.free();
     playback_->scratch.free();

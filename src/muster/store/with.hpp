@@ -113,6 +113,10 @@ public:
     fragment_data& ensure(Store& store, const std::source_location* where) {
         return *(fragment_ = &store.template ensure_fragment<type>(id_, where));
     }
+    [[nodiscard]] fragment_name name() const noexcept { return {std::uint64_t{id_.value()}}; }
+    [[nodiscard]] type_index value_type() const {
+        return std::is_same_v<type, no_value> ? no_type : ensure_type_index<type>();
+    }
     void settle() const noexcept { fragment_->is_open = false; }
 };
 

@@ -1,5 +1,6 @@
 #include <muster/base/error.hpp>
 #include <muster/base/text.hpp>
+#include <muster/system/phase.hpp>
 #include <muster/system/schedule.hpp>
 
 #include <algorithm>
@@ -294,6 +295,16 @@ void schedule::run(std::span<system_data* const> some, payload given, std::strin
     for (const system_data::step* one : starts) run_one(one, 0, given, acting);
 }
 
+namespace {
+/// A run took so long.
+void note(system_data& one, std::uint64_t took) {
+    one.last = took;
+    one.total += took;
+    one.max = std::max(one.max, took);
+    ++one.count;
+}
+}  // namespace
+
 void schedule::run_one(const system_data::step* steps, std::size_t at, payload given,
                        std::string_view& acting) {
     system_data& one = *steps[at].system;
@@ -305,10 +316,7 @@ void schedule::run_one(const system_data::step* steps, std::size_t at, payload g
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
                                        std::chrono::steady_clock::now() - start)
                                        .count());
-    one.last = took;
-    one.total += took;
-    one.max = std::max(one.max, took);
-    ++one.count;
+    note(one, took);
 }
 
 void schedule::run_parts(const system_data::step* steps, std::size_t at, payload given,
@@ -331,21 +339,143 @@ void schedule::call(system_data& one, const system_function& what, payload given
         ~as_actor() { acting = before; }
     };
     const as_actor guard{acting, std::exchange(acting, one.name)};
-#if MUSTER_EXCEPTIONS
-    try {
-        what.call(what.function.room, given);
-    } catch (const error& caught) {
-        std::throw_with_nested(
-            error(caught.code(), text("system \"", one.name, "\": ", caught.what())));
-    } catch (const std::bad_alloc&) {
-        throw;
-    } catch (const std::exception& caught) {
-        std::throw_with_nested(error(
-            errc::system_failed, text("system \"", one.name, "\" has failed: ", caught.what())));
+    call_named(one.name, what.call, what.function.room, given);
+}
+
+// ---- side by side ------------------------------------------------------------------------------
+
+namespace {
+
+/// All that a system touches.
+std::vector<access> accesses_of(const system_data& one) {
+    std::vector<access> all = one.taken;
+    all.insert(all.end(), one.declared.begin(), one.declared.end());
+    return all;
+}
+
+bool is_known(const system_data& one) {
+    return one.is_taken_known || !one.declared.empty();
+}
+
+/// What both touch, and one writes; null: nothing.
+const access* find_conflict(const std::vector<access>& some, const std::vector<access>& others) {
+    for (const access& one : some)
+        for (const access& other : others)
+            if (one.type == other.type && (one.is_written || other.is_written)) return &one;
+    return nullptr;
+}
+
+}  // namespace
+
+/// Whether `before` or `after` was said of the two, or of groups that they are in.
+bool schedule::are_ordered(const system_data& a, const system_data& b) const {
+    const auto names = [](const system_data* from, const system_data* to) {
+        return std::ranges::any_of(from->constraints, [&](const system_data::constraint& one) {
+            return one.name == to->name;
+        });
+    };
+    for (const system_data* one = &a; one != nullptr; one = one->group)
+        for (const system_data* other = &b; other != nullptr; other = other->group)
+            if (names(one, other) || names(other, one)) return true;
+    return false;
+}
+
+/// Functions that run side by side.
+class schedule::stage {
+public:
+    stage(schedule& owner, const phase_host& host, executor& threads, payload given,
+          std::string_view& acting)
+        : owner_(owner), host_(host), threads_(threads), given_(given), acting_(acting) {}
+
+    /// All of these, one after the other unless they may share a stage.
+    void run(const system_data::step* steps, std::size_t at) {
+        system_data& one = *steps[at].system;
+        if (!one.is_enabled || one.is_gone) return;
+        call_alone(one, one.prologue);
+        add(one);
+        const std::size_t end = steps[at].end;
+        for (std::size_t next = at + 1; next < end; next = steps[next].end) run(steps, next);
+        call_alone(one, one.epilogue);
     }
-#else
-    what.call(what.function.room, given);
-#endif
+    void flush() {
+        if (all_.empty()) return;
+        std::vector<shared_work> works;
+        for (member& one : all_) {
+            const system_function& body = one.system->body;
+            works.push_back(
+                {.call = body.call,
+                 .function = body.function.room,
+                 .given = given_,
+                 .rows = body.rows != nullptr ? body.rows(body.function.room) : shared_rows{},
+                 .system = one.system->name,
+                 .touched = one.touched});
+        }
+        std::vector<member> done;
+        done.swap(all_);
+        run_phase(host_, threads_, works);
+        if (!owner_.is_timed) return;
+        for (std::size_t i = 0; i < done.size(); ++i) note(*done[i].system, works[i].took);
+    }
+
+private:
+    struct member {
+        system_data* system;
+        std::vector<access> touched;
+    };
+
+    void call_alone(system_data& one, const system_function& what) {
+        if (what.call == nullptr) return;
+        flush();
+        owner_.call(one, what, given_, acting_);
+    }
+    void add(system_data& one) {
+        if (one.body.call == nullptr) return;
+        if (!is_known(one)) return call_alone(one, one.body);
+        member made{&one, accesses_of(one)};
+        const bool must_wait = std::ranges::any_of(all_, [&](const member& other) {
+            return find_conflict(made.touched, other.touched) != nullptr ||
+                   owner_.are_ordered(one, *other.system);
+        });
+        if (must_wait) flush();
+        all_.push_back(std::move(made));
+    }
+
+    schedule& owner_;
+    const phase_host& host_;
+    executor& threads_;
+    payload given_;
+    std::string_view& acting_;
+    std::vector<member> all_;
+};
+
+void schedule::run_shared(const phase_host& host, executor& threads,
+                          std::span<system_data* const> some, payload given,
+                          std::string_view& acting) {
+    for (system_data* one : some)
+        if (one != nullptr) put_in_order(*one);
+    const running_guard guard(*this);
+    std::vector<const system_data::step*> starts;
+    for (const system_data* one : some)
+        if (one != nullptr) starts.push_back(one->steps.data());
+    stage all(*this, host, threads, given, acting);
+    for (const system_data::step* one : starts) all.run(one, 0);
+    all.flush();
+}
+
+std::vector<system_conflict> schedule::conflicts(system_data& one) {
+    put_in_order(one);
+    std::vector<system_conflict> found;
+    for (std::size_t i = 0; i < one.steps.size(); ++i)
+        for (std::size_t j = i + 1; j < one.steps.size(); ++j) {
+            const system_data& first = *one.steps[i].system;
+            const system_data& second = *one.steps[j].system;
+            const std::vector<access> some = accesses_of(first);
+            const std::vector<access> others = accesses_of(second);
+            const access* const both = find_conflict(some, others);
+            if (both != nullptr && !are_ordered(first, second))
+                found.push_back({first.name, second.name, both->name});
+        }
+    return found;
 }
 
 }  // namespace muster::detail

@@ -7,6 +7,7 @@
 //     epilogue   outside of a scope
 #pragma once
 
+#include <muster/query/query_cache.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/system/payload.hpp>
 #include <muster/type/boxed_value.hpp>
@@ -28,12 +29,37 @@ struct system_timings {
     std::uint64_t count = 0;
 };
 
+/// Two systems that run in one call and touch the same component, which at least one of them writes; only
+/// the order in which they came says which of them is first.
+struct system_conflict {
+    std::string_view first;
+    std::string_view second;
+    std::string_view component;
+};
+
+class executor;
+
 namespace detail {
+
+struct phase_host;
+
+/// A fragment that a system touches.
+struct access {
+    type_index type;
+    bool is_written;
+    std::string_view name;
+
+    friend bool operator==(const access& a, const access& b) noexcept {
+        return a.type == b.type && a.is_written == b.is_written;
+    }
+};
 
 /// A function of the user's, with all that it needs, and how it is called.
 struct system_function {
     boxed_value function;
     void (*call)(void* function, payload given) = nullptr;
+    /// What it loops over; null: nothing that threads could share.
+    shared_rows (*rows)(void* function) = nullptr;
 };
 
 struct system_data {
@@ -58,7 +84,10 @@ struct system_data {
     system_function prologue;
     system_function body;
     system_function epilogue;
-    terms asked;  // of its entities, beside what its function takes
+    terms asked;                   // of its entities, beside what its function takes
+    std::vector<access> taken;     // by its function's arguments
+    bool is_taken_known = false;   // they tell all that it touches, unless something is declared
+    std::vector<access> declared;  // beside them
 
     bool is_gone = false;                                   // it ends when nothing runs any more
     std::uint64_t last = 0, total = 0, max = 0, count = 0;  // see system_timings
@@ -97,6 +126,12 @@ public:
     /// Before anything runs: `errc::unknown_system` and `errc::system_circle`. What is thrown names the
     /// system. `acting` has the name of the one that runs. What runs is settled at the start.
     void run(std::span<system_data* const> some, payload given, std::string_view& acting);
+    /// The same, but functions whose accesses are known and do not conflict, and which are not put in order
+    /// by `before` or `after`, run side by side if they follow each other. What they record is carried out
+    /// when they are done, in their order.
+    void run_shared(const phase_host& host, executor& threads, std::span<system_data* const> some,
+                    payload given, std::string_view& acting);
+    [[nodiscard]] std::vector<system_conflict> conflicts(system_data& one);
     /// The names of those that `run` would run, each group before its members.
     [[nodiscard]] std::vector<std::string_view> order_of(system_data& one);
     /// The group of those that have none.
@@ -107,6 +142,7 @@ public:
 private:
     struct parts;
     class running_guard;
+    class stage;
     void run_one(const system_data::step* steps, std::size_t at, payload given,
                  std::string_view& acting);
     void run_parts(const system_data::step* steps, std::size_t at, payload given,
@@ -114,6 +150,7 @@ private:
     void call(system_data& one, const system_function& what, payload given,
               std::string_view& acting);
     [[nodiscard]] std::vector<system_data*> in_order(const system_data& group) const;
+    [[nodiscard]] bool are_ordered(const system_data& a, const system_data& b) const;
     void add_steps(std::vector<system_data::step>& steps, system_data& one) const;
     void put_in_order(system_data& one);
     void forget_order() noexcept;

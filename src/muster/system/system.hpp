@@ -137,6 +137,9 @@ struct system_body {
         auto& self = *static_cast<system_body*>(what);
         std::apply(self.function, take(given, typename Kinds::payload{}));
     }
+    static shared_rows rows(void* what) {
+        return static_cast<system_body*>(what)->query.shared_rows();
+    }
     /// In a scope of the store that `query` is here.
     static void once_in_scope(void* what, payload given) {
         typename store<Layout>::scope changes(*static_cast<system_body*>(what)->query);
@@ -279,6 +282,22 @@ public:
         return set(data().epilogue, once(std::forward<Function>(function)));
     }
 
+    /// Beside what its function's arguments say, it touches these, through the world or by `chunk_view`: so
+    /// `par_process` knows which systems can run side by side with it. Without this, a function whose
+    /// arguments are not its components runs alone.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    basic_system reads() const {
+        (data().declared.push_back(access_to<const Us>()), ...);
+        return *this;
+    }
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    basic_system writes() const {
+        (data().declared.push_back(access_to<Us>()), ...);
+        return *this;
+    }
+
     // ---- when ----------------------------------------------------------------------------------
 
     /// It runs with this group: another system, whose members run after its function and before its
@@ -380,8 +399,23 @@ private:
     }
     template <class Body>
     [[nodiscard]] static detail::system_function box(Body&& body,
-                                                     void (*call)(void*, detail::payload)) {
-        return {detail::boxed_value::holding(std::forward<Body>(body)), call};
+                                                     void (*call)(void*, detail::payload),
+                                                     detail::shared_rows (*rows)(void*) = nullptr) {
+        return {detail::boxed_value::holding(std::forward<Body>(body)), call, rows};
+    }
+    /// What an argument of a query lets a function do.
+    template <class T>
+    [[nodiscard]] static detail::access access_to() {
+        using pointed = std::remove_pointer_t<T>;
+        using type = std::remove_const_t<pointed>;
+        return {detail::ensure_type_index<type>(), !std::is_const_v<pointed>,
+                detail::type_name<type>()};
+    }
+    template <class... Ts>
+    void note_taken(const basic_query<Layout, Ts...>&, bool is_known) const {
+        std::vector<detail::access> all{access_to<Ts>()...};
+        data().taken = std::move(all);
+        data().is_taken_known = is_known;
     }
     template <class... Args, class Function>
     basic_system each_of(detail::type_list<Args...>, Function&& function) const {
@@ -394,7 +428,9 @@ private:
     basic_system each_of(const basic_query<Layout, Ts...>& query, Function&& function) const {
         using kinds = detail::row_kinds<Layout, std::decay_t<Function>, Ts...>;
         auto body = body_of<kinds>(query, std::forward<Function>(function));
-        return set(data().body, box(std::move(body), &decltype(body)::each));
+        auto made = box(std::move(body), &decltype(body)::each, &decltype(body)::rows);
+        note_taken(query, true);
+        return set(data().body, std::move(made));
     }
     template <class Query, class Function>
     basic_system execute_of(const Query& query, Function&& function) const {
@@ -404,9 +440,12 @@ private:
                       "value.");
         if constexpr (kinds::has_first) {
             auto body = body_of<kinds>(query, std::forward<Function>(function));
-            return set(data().body, box(std::move(body), &decltype(body)::each_chunk));
+            auto made = box(std::move(body), &decltype(body)::each_chunk, &decltype(body)::rows);
+            note_taken(query, query.arguments != 0);
+            return set(data().body, std::move(made));
         } else {
             auto body = body_of<kinds>(&owner().entities, std::forward<Function>(function));
+            note_taken(basic_query<Layout>(owner().entities, owner().queries), false);
             return set(data().body, box(std::move(body), &decltype(body)::once_in_scope));
         }
     }
@@ -478,9 +517,13 @@ struct systems {
     template <class... Values>
     void run(std::span<system_data* const> some, const Values&... values) {
         entities.refuse_in_change("process");
+        entities.receive();
         const payload_value given[] = {payload_of(values)..., {}};
         all.run(some, {given, sizeof...(Values)}, entities.acting());
     }
+    /// In <muster/system/parallel.hpp>.
+    template <class... Values>
+    void run_shared(executor& threads, std::span<system_data* const> some, const Values&... values);
 };
 
 }  // namespace detail

@@ -34,6 +34,7 @@
 #include <muster/type/fragment.hpp>
 #include <muster/world/builder.hpp>
 #include <muster/world/chunk.hpp>
+#include <muster/world/command_buffer.hpp>
 #include <muster/world/definition.hpp>
 
 #include <array>
@@ -266,6 +267,10 @@ public:
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
+        if (store_.is_shared()) [[unlikely]] {
+            const detail::fragment_name all[] = {detail::fragment_name::of<Ts>()...};
+            return store_.share_start(e, detail::recorded_kind::start_missing, all, "add");
+        }
         if constexpr ((... || detail::is_pinned<Ts>)) {  // made where they stay
             const id_type all[] = {component<Ts>()...};
             return store_.add_defaults(e, all, "add");
@@ -874,6 +879,40 @@ public:
         detail::system_data* const all[] = {&systems_.all.top()};
         systems_.run(all, values...);
     }
+    /// `process`, `process_with` and `process_all` on several threads: the rows of each system are divided
+    /// as `basic_query::par_each` does it, and systems that follow each other, touch nothing that another
+    /// of them writes and are not put in order by `before` or `after` run side by side, on the world as it
+    /// is before them. What they record is carried out when all of them are done, in their order: the result
+    /// does not depend on the number of threads, or on timing, but for the numbers of new ids. A system
+    /// that must see what another records says `after`. Prologues, epilogues and systems of which it is not
+    /// known what they touch (see `basic_system::reads`) run alone. An exception: as for `par_each`; of the
+    /// systems that ran side by side with the one that threw, nothing that was recorded happens. Defined in
+    /// <muster/system/parallel.hpp>.
+    template <class... Targets>
+    void par_process(executor& threads, const Targets&... targets) {
+        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
+        systems_.run_shared(threads, all);
+    }
+    template <class Target, class... Values>
+    void par_process_with(executor& threads, const Target& target, const Values&... values) {
+        detail::system_data* const all[] = {systems_.find(target)};
+        systems_.run_shared(threads, all, values...);
+    }
+    template <class... Values>
+    void par_process_all(executor& threads, const Values&... values) {
+        detail::system_data* const all[] = {&systems_.all.top()};
+        systems_.run_shared(threads, all, values...);
+    }
+    /// Pairs of systems of `process_all`, or of `process` of this one, that cannot run side by side, and of
+    /// which nobody said which is first: it is the one that came first.
+    [[nodiscard]] std::vector<system_conflict> system_conflicts() {
+        return systems_.all.conflicts(systems_.all.top());
+    }
+    template <class Target>
+    [[nodiscard]] std::vector<system_conflict> system_conflicts(const Target& target) {
+        detail::system_data* const found = systems_.find(target);
+        return found == nullptr ? std::vector<system_conflict>() : systems_.all.conflicts(*found);
+    }
     /// The names of the systems as `process_all`, or `process` of this one, would run them, disabled ones
     /// too.
     [[nodiscard]] std::vector<std::string_view> system_order() {
@@ -886,6 +925,24 @@ public:
     }
     /// Whether the times that systems take are noted; costs nothing while it is off, as it is at first.
     void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }
+
+    // ---- threads -------------------------------------------------------------------------------
+
+    /// Takes over what the buffer has recorded, which is empty then. Any thread, at any time. It is applied
+    /// at the next point where the world is not in a scope: at once, if this is the world's thread and no
+    /// scope is open; else when its thread closes the outermost scope, a loop for instance, processes a
+    /// system, or calls this or `apply_submitted`. Buffers are applied in the order in which they came,
+    /// each in one scope: throws what a change has thrown, after all others.
+    void submit(basic_command_buffer<Layout>& changes) {
+        changes.hand_over();
+        store_.receive_at_home();
+    }
+    /// Applies what was submitted, if no scope is open. This is the world's thread from now on; at first
+    /// it is the one that made the world.
+    void apply_submitted() {
+        store_.make_home();
+        store_.receive();
+    }
 
     // ---- names ---------------------------------------------------------------------------------
 
@@ -1056,6 +1113,7 @@ private:
     }
 
     friend class basic_deferred<Layout>;
+    friend class basic_command_buffer<Layout>;
 
     store_type store_;
     detail::query_cache queries_{store_.fragments(), store_.graph(), store_.sparse()};

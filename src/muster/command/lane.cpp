@@ -1,0 +1,28 @@
+#include <muster/command/lane.hpp>
+
+namespace muster::detail {
+
+namespace {
+thread_local lane* innermost = nullptr;
+}
+
+lane* find_lane(const void* store) noexcept {
+    lane* at = innermost;
+    while (at != nullptr && at->store != store) at = at->outer;
+    return at;
+}
+
+std::uintptr_t this_thread() noexcept {
+    return reinterpret_cast<std::uintptr_t>(&innermost);
+}
+
+lane_guard::lane_guard(lane& one) noexcept : lane_(one) {
+    lane_.outer = innermost;
+    innermost = &lane_;
+}
+
+lane_guard::~lane_guard() {
+    innermost = lane_.outer;
+}
+
+}  // namespace muster::detail

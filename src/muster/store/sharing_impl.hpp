@@ -1,0 +1,366 @@
+// The part of store_impl.hpp for many threads: parallel phases, in which each thread records by itself,
+// and what command buffers bring. Both are entered into the journal by the world's own thread, and go the
+// way of all that was recorded.
+#pragma once
+
+#include <muster/base/first_error.hpp>
+#include <muster/base/text.hpp>
+#include <muster/id/pool_sharing.hpp>
+#include <muster/store/store.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace muster::detail {
+
+template <class Layout>
+struct store<Layout>::sharing {
+    std::optional<pool_sharing<Layout, record_type>> ids;  // while there is a phase
+    std::vector<std::unique_ptr<lane>> lanes;              // used again
+    record_type without_components = record_type::live(id_type{});
+};
+
+// ---- phases ------------------------------------------------------------------------------------
+
+template <class Layout>
+void store<Layout>::begin_phase(std::size_t lanes) {
+    refuse_in_change("a parallel phase");
+    if (sharing_ == nullptr) sharing_ = new sharing;
+    while (sharing_->lanes.size() < lanes) {
+        sharing_->lanes.push_back(std::make_unique<lane>());
+        sharing_->lanes.back()->store = this;
+    }
+    sharing_->ids.emplace(pool_);
+    busy_ |= in_phase;
+}
+
+template <class Layout>
+lane& store<Layout>::lane_at(std::size_t index) const noexcept {
+    return *sharing_->lanes[index];
+}
+
+template <class Layout>
+void store<Layout>::end_phase(bool is_kept) {
+    busy_ &= ~in_phase;
+    first_error error;
+    bool has_records = false;
+    error.attempt([&] {
+        sharing_->ids->end();
+        has_records = true;
+    });
+    sharing_->ids.reset();
+    if (is_kept && has_records)
+        error.attempt([&] { enter_lanes(); });
+    else
+        drop_lanes();
+    for (const std::unique_ptr<lane>& one : sharing_->lanes) {
+        const busy_scope nobody_else(*this);
+        one->changes.rewind({});
+        one->marks.clear();
+    }
+    error.rethrow();
+}
+
+/// In the order that a single thread would have recorded it in.
+template <class Layout>
+void store<Layout>::enter_lanes() {
+    struct part {
+        lane* from;
+        lane::mark begin;
+        std::uint32_t end;
+    };
+    std::vector<part> parts;
+    for (const std::unique_ptr<lane>& one : sharing_->lanes)
+        for (std::size_t i = 0; i < one->marks.size(); ++i) {
+            const bool is_last = i + 1 == one->marks.size();
+            parts.push_back({one.get(), one->marks[i],
+                             is_last ? one->changes.size() : one->marks[i + 1].first});
+        }
+    std::sort(parts.begin(), parts.end(), [](const part& a, const part& b) {
+        return a.begin.work != b.begin.work ? a.begin.work < b.begin.work
+                                            : a.begin.row < b.begin.row;
+    });
+    scope whole(*this);
+    first_error error;
+    for (const part& one : parts)
+        error.attempt([&] { enter(one.from->changes, one.begin.first, one.end); });
+    error.attempt([&] { whole.commit(); });
+    error.rethrow();
+}
+
+/// The ids that were made in the phase die.
+template <class Layout>
+void store<Layout>::drop_lanes() noexcept {
+    for (const std::unique_ptr<lane>& one : sharing_->lanes)
+        for (std::uint32_t i = 0; i < one->changes.size(); ++i)
+            if (const recorded_change& change = one->changes.at(i);
+                change.kind == recorded_kind::spawn)
+                unmake(to_id<Layout>(change.who));
+}
+
+template <class Layout>
+lane& store<Layout>::my_lane(const char* call) const {
+    lane* const found = find_lane(this);
+    if (found == nullptr)
+        raise(errc::in_scope,
+              text(call,
+                   " is not possible now: the world is in a parallel phase that this thread "
+                   "has no part in; record it in a command_buffer"));
+    return *found;
+}
+
+template <class Layout>
+auto store<Layout>::shared_id() -> id_type {
+    return sharing_->ids->create();
+}
+
+template <class Layout>
+auto store<Layout>::find_made_now(id_type e) const noexcept -> const record_type* {
+    return sharing_->ids->has(e) ? &sharing_->without_components : nullptr;
+}
+
+template <class Layout>
+void* store<Layout>::last_shared_value(const char* call) const {
+    const recorder& from = my_lane(call).changes;
+    return from.at(from.size() - 1).value;
+}
+
+template <class Layout>
+lane& store<Layout>::require_shared(at_type who, const char* call) const {
+    lane& mine = my_lane(call);
+    if (!alive(who.id)) raise_not_alive(who, call);
+    return mine;
+}
+
+template <class Layout>
+const fragment_data& store<Layout>::find_named(fragment_name name) const noexcept {
+    return name.is_typed() ? fragments_.find(static_cast<type_index>(name.what))
+                           : fragments_.look(name.what);
+}
+
+template <class Layout>
+bool store<Layout>::share_start(at_type who, recorded_kind kind, std::span<const fragment_name> set,
+                                const char* call) {
+    recorder& into = require_shared(who, call).changes;
+    recording all(into);
+    bool is_new = kind == recorded_kind::start;
+    for (const fragment_name one : set) {
+        const fragment_data& known = find_named(one);
+        const bool is_known = &known != &no_fragment && known.type != nullptr;
+        if (is_known ? !known.can_start() : one.is_typed() && !one.type->can_construct())
+            raise_no_default(known, one.is_typed() ? one.type->name : known.name);
+        into.add(kind, who.id.value(), one).where = who.where;
+        is_new = is_new || !has(who.id, known);
+    }
+    all.keep();
+    return is_new;
+}
+
+/// Who loses something need not be alive, but of this world: null if it is dead.
+template <class Layout>
+lane* store<Layout>::find_shared(at_type who, const char* call) const {
+    lane& mine = my_lane(call);
+    if (alive(who.id)) return &mine;
+    if (is_foreign(who.id)) raise_not_alive(who, call);
+    return nullptr;
+}
+
+template <class Layout>
+bool store<Layout>::share_remove(at_type who, std::span<const fragment_name> set) {
+    lane* const mine = find_shared(who, "remove");
+    if (mine == nullptr) return false;
+    recording all(mine->changes);
+    bool has_one = false;
+    for (const fragment_name one : set) {
+        mine->changes.add(recorded_kind::remove, who.id.value(), one);
+        has_one = has_one || has(who.id, find_named(one));
+    }
+    all.keep();
+    return has_one;
+}
+
+template <class Layout>
+bool store<Layout>::share_clear(at_type who) {
+    lane* const mine = find_shared(who, "clear");
+    if (mine == nullptr) return false;
+    mine->changes.add(recorded_kind::clear, who.id.value());
+    return has_any(who.id);
+}
+
+template <class Layout>
+bool store<Layout>::share_destroy(at_type who) {
+    lane* const mine = find_shared(who, "destroy");
+    if (mine == nullptr) return false;
+    recorded_change& made = mine->changes.add(recorded_kind::destroy, who.id.value());
+    made.where = who.where;
+    made.system = mine->system;
+    return true;
+}
+
+// ---- what was recorded becomes the journal's ---------------------------------------------------
+
+/// A scope is open. What fails is left out; the first exception is thrown in the end.
+template <class Layout>
+void store<Layout>::enter(recorder& from, std::uint32_t first, std::uint32_t last) {
+    first_error error;
+    for (std::uint32_t i = first; i < last; ++i) error.attempt([&] { enter_one(from.at(i)); });
+    error.rethrow();
+}
+
+template <class Layout>
+void store<Layout>::enter_one(recorded_change& one) {
+    const at_type who(to_id<Layout>(one.who), one.where);
+    switch (one.kind) {
+    case recorded_kind::spawn: {
+        struct lost {
+            store& owner;
+            id_type made;
+            bool is_done = false;
+            ~lost() {
+                if (!is_done) owner.unmake(made);
+            }
+        };
+        lost guard{*this, who.id};
+        journal_.reserve_one();
+        journal_.bear(one.who);
+        guard.is_done = true;
+        break;
+    }
+    case recorded_kind::put:
+    case recorded_kind::keep: enter_value(one); break;
+    case recorded_kind::start:
+    case recorded_kind::start_missing: {
+        fragment_data& fragment =
+            one.fragment.is_typed()
+                ? ensure_fragment(static_cast<type_index>(one.fragment.what), *one.fragment.type)
+                : typed_or_tag(to_id<Layout>(one.fragment.what), &one.where);
+        record_started(who, one.kind == recorded_kind::start ? change_kind::put : change_kind::keep,
+                       fragment);
+        break;
+    }
+    case recorded_kind::remove: {
+        fragment_data* const known = fragments_.find(find_named(one.fragment).id);
+        if (known != nullptr) journal_.add(one.who, change_kind::remove, known);
+        break;
+    }
+    case recorded_kind::clear: journal_.add(one.who, change_kind::clear, nullptr); break;
+    case recorded_kind::destroy: {
+        const as_system acts(*this, one.system);
+        (void)record_destroy(who);
+        break;
+    }
+    }
+}
+
+template <class Layout>
+void store<Layout>::enter_value(recorded_change& one) {
+    fragment_data& fragment =
+        one.fragment.is_typed()
+            ? ensure_fragment(static_cast<type_index>(one.fragment.what), *one.type)
+            : ensure_fragment(to_id<Layout>(one.fragment.what), one.value_type, *one.type,
+                              &one.where);
+    const change_kind kind = one.kind == recorded_kind::put ? change_kind::put : change_kind::keep;
+    journal_entry& made = journal_.add(one.who, kind, &fragment);
+    const bool is_sparse = fragment.beside != nullptr;
+    if (one.value == nullptr && !is_sparse) return;
+    if (!is_sparse && depth() == 1) {  // carried out before the recorder's memory is used again
+        made.value = std::exchange(one.value, nullptr);
+        return;
+    }
+    void* const room = take_room(made);
+    if (one.value == nullptr) return;
+    const busy_scope nobody_else(*this);
+    if (one.type->relocate != nullptr)
+        one.type->relocate(room, one.value, 1);
+    else
+        std::memcpy(room, one.value, one.type->size);
+    one.value = nullptr;
+    made.value = room;
+}
+
+// ---- command buffers ---------------------------------------------------------------------------
+
+template <class Layout>
+void store<Layout>::reserve_ids(std::vector<std::uint64_t>& out) {
+    constexpr std::size_t few = 64;
+    out.reserve(few);
+    inbox_.take_ids(out, few);
+    if (!out.empty()) return;
+    const auto taken = pool_.take_keys(few);
+    if (taken.count == 0)
+        raise(errc::id_overflow, "no key is left that a command buffer could reserve");
+    for (std::uint64_t i = taken.count; i != 0; --i)
+        out.push_back(pool_.id_of_taken(taken.first + i - 1).value());
+}
+
+template <class Layout>
+void store<Layout>::refuse_impossible(at_type who, const char* call) const {
+    if (is_foreign(who.id) || who.id.is_null()) raise_not_alive(who, call);
+}
+
+template <class Layout>
+void store<Layout>::receive() {
+    if (busy_ >= one_change || depth() != 0 || is_receiving_) return;
+    struct receiving {
+        store& owner;
+        explicit receiving(store& one) : owner(one) { owner.is_receiving_ = true; }
+        ~receiving() { owner.is_receiving_ = false; }
+    };
+    const receiving guard(*this);
+    first_error error;
+    while (inbox_.has_mail())
+        for (recorder* one : inbox_.take_all()) {
+            error.attempt([&] { receive_one(*one); });
+            const busy_scope nobody_else(*this);
+            inbox_.put_back(one);
+        }
+    error.rethrow();
+}
+
+template <class Layout>
+void store<Layout>::receive_at_home() {
+    if (home_ == this_thread()) receive();
+}
+
+template <class Layout>
+void store<Layout>::receive_one(recorder& from) {
+    std::size_t used = 0;
+    first_error error;
+    {
+        scope whole(*this);
+        for (std::uint32_t i = 0; i < from.size(); ++i) {
+            recorded_change& one = from.at(i);
+            error.attempt([&] {
+                if (one.kind == recorded_kind::spawn) {
+                    ++used;
+                    if (!pool_.claim_reserved(to_id<Layout>(one.who))) return;
+                    if (from.is_discarded()) return void(pool_.destroy(to_id<Layout>(one.who)));
+                }
+                enter_one(one);
+            });
+        }
+        error.attempt([&] { whole.commit(); });
+    }
+    // As many as it took are ready for the next.
+    error.attempt([&] {
+        std::vector<std::uint64_t> ready;
+        ready.reserve(used);
+        while (ready.size() < used) ready.push_back(pool_.reserve_id().value());
+        inbox_.put_ids(ready);
+    });
+    error.rethrow();
+}
+
+/// Those that no buffer has.
+template <class Layout>
+void store<Layout>::give_ids_back() {
+    std::vector<std::uint64_t> unused;
+    inbox_.take_ids(unused, ~std::size_t{0});
+    for (const std::uint64_t one : unused) pool_.give_up(to_id<Layout>(one));
+}
+
+}  // namespace muster::detail

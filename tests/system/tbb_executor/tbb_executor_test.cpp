@@ -1,0 +1,73 @@
+#include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <stdexcept>
+#include <vector>
+
+using namespace muster;
+
+namespace {
+
+struct position {
+    float x, y;
+};
+struct velocity {
+    float x, y;
+};
+
+TEST(tbb_executor, calls_each_part_once) {
+    std::vector<std::atomic<int>> calls(100);
+    const executor::task count{[](void* all, unsigned index) noexcept {
+                                   ++(*static_cast<std::vector<std::atomic<int>>*>(all))[index];
+                               },
+                               &calls};
+    tbb_executor().run(100, count);
+    for (const std::atomic<int>& one : calls) EXPECT_EQ(one, 1);
+}
+
+TEST(tbb_executor, has_at_least_the_caller) {
+    EXPECT_GE(tbb_executor().concurrency(), 1u);
+}
+
+TEST(tbb_executor, par_each_without_an_executor_uses_it) {
+    world w;
+    const std::vector<entity> all = w.spawn_many(50'000, position{0, 0}, velocity{1, 2});
+    w.query<position, const velocity>().par_each([](position& p, const velocity& v) {
+        p.x += v.x;
+        p.y += v.y;
+    });
+    for (const entity e : all) {
+        ASSERT_EQ(w.get<position>(e).x, 1);
+        ASSERT_EQ(w.get<position>(e).y, 2);
+    }
+}
+
+TEST(tbb_executor, changes_that_threads_record_are_made) {
+    world w;
+    w.spawn_many(20'000, position{0, 0}, velocity{1, 0});
+    w.query<position>().par_each(tbb_executor(), 100, [&](entity e, position&) {
+        if (e.key() % 2 == 0)
+            w.destroy(e);
+        else
+            w.remove<velocity>(e);
+        w.spawn(velocity{3, 3});
+    });
+    EXPECT_EQ(w.query<position>().count(), 10'000u);
+    EXPECT_EQ((w.query<velocity>().without<position>().count()), 20'000u);
+    EXPECT_EQ((w.query<velocity, position>().count()), 0u);
+}
+
+TEST(tbb_executor, an_exception_reaches_the_caller) {
+    world w;
+    w.spawn_many(20'000, position{0, 0});
+    const auto look = [&](entity e, position&) {
+        w.destroy(e);
+        if (e.key() == 15'000) throw std::runtime_error("here");
+    };
+    EXPECT_THROW(w.query<position>().par_each(tbb_executor(), 100, look), std::runtime_error);
+    EXPECT_EQ(w.size(), 20'000u);
+}
+
+}  // namespace
