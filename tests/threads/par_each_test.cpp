@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -307,6 +308,15 @@ TEST_P(ways, in_a_scope_changes_wait_for_its_end) {
                                        [&](entity e, const position&) { w.destroy(e); });
     w.cancel();
     EXPECT_EQ(w.query<position>().count(), 200u);
+}
+
+TEST(par_each, rows_are_seen_by_several_threads_at_once) {
+    world w;
+    w.spawn(position{});
+    w.spawn(position{});
+    std::barrier both(2);  // who is alone waits for ever
+    thread_executor two(2);
+    w.query<const position>().par_each(two, 1, [&](const position&) { both.arrive_and_wait(); });
 }
 
 TEST(par_each, what_no_thread_may_do_is_refused_and_says_so) {

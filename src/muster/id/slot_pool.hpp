@@ -346,6 +346,8 @@ public:
     [[nodiscard]] id_type id_of_taken(key_type key) const noexcept {
         return make_id(key, first_version_);
     }
+    /// Whether `create` finds one.
+    [[nodiscard]] bool has_keys() const noexcept { return available() != 0; }
     /// An id that `create` would have given; it is reserved. All further calls are the pool's thread's.
     id_type reserve_id() {
         struct guard {

@@ -195,7 +195,7 @@ public:
 
     /// `each` on the threads of an executor, by default those of oneTBB; defined in
     /// <muster/system/parallel.hpp>. A thread takes `grain` rows at once; 0: as many as seem right, and if
-    /// all is done soon, the others are not woken. `look` is called by several threads at a time: what it
+    /// all is done in a few microseconds, the others are not woken. `look` is called by several threads at a time: what it
     /// captures must bear that. It may write through the references that it is given, read all that nobody
     /// writes, and call `spawn`, `destroy`, `set`, `add`, `emplace`, `remove` and `clear` on the world: these
     /// are recorded, and carried out in the end in the order that `each` would have had. Ids that `spawn`

@@ -345,11 +345,12 @@ void store<Layout>::receive_one(recorder& from) {
         }
         error.attempt([&] { whole.commit(); });
     }
-    // As many as it took are ready for the next.
+    // As many as it took are ready for the next, if there are so many.
     error.attempt([&] {
         std::vector<std::uint64_t> ready;
         ready.reserve(used);
-        while (ready.size() < used) ready.push_back(pool_.reserve_id().value());
+        while (ready.size() < used && pool_.has_keys())
+            ready.push_back(pool_.reserve_id().value());
         inbox_.put_ids(ready);
     });
     error.rethrow();

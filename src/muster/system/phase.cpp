@@ -122,7 +122,10 @@ class phase_run {
 public:
     phase_run(const phase_host& host, executor& threads, std::span<shared_work> works)
         : host_(host), threads_(threads), count_(std::max(1u, threads.concurrency())) {
-        for (shared_work& one : works) works_.emplace_back(one, count_);
+        for (shared_work& one : works) {
+            works_.emplace_back(one, count_);
+            is_divided_ = is_divided_ || one.grain != 0;
+        }
     }
 
     void run() {
@@ -204,6 +207,7 @@ private:
     executor& threads_;
     const unsigned count_;
     std::deque<progress> works_;
+    bool is_divided_ = false;  // the user says how
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;
     std::mutex guard_;  // of what follows

@@ -1,0 +1,448 @@
+// Changes that threads of the user's own record and submit.
+#include <muster/muster.hpp>
+
+#include <gtest/gtest.h>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace muster;
+
+namespace {
+
+struct position {
+    int x, y;
+};
+struct velocity {
+    int x, y;
+};
+struct tag {};
+struct owned {
+    std::unique_ptr<int> value;
+};
+struct pinned {
+    std::mutex guard;
+};
+
+template <class Call>
+errc code_of(Call call) {
+    try {
+        call();
+    } catch (const error& caught) {
+        return caught.code();
+    }
+    ADD_FAILURE() << "nothing was thrown";
+    return errc::limit;
+}
+
+TEST(command_buffer, what_is_recorded_happens_when_it_is_submitted) {
+    world w;
+    const entity known = w.spawn(position{1, 1});
+    const entity doomed = w.spawn(position{2, 2});
+    command_buffer b{w};
+    const entity made = b.spawn(position{3, 3}, owned{std::make_unique<int>(4)});
+    b.set(made, velocity{5, 5});
+    b.set(known, velocity{6, 6}, tag{});
+    b.remove<position>(known);
+    b.destroy(doomed);
+    EXPECT_EQ(b.pending(), 3u + 1 + 2 + 1 + 1);
+    EXPECT_FALSE(w.alive(made));
+    EXPECT_TRUE(w.alive(doomed));
+    EXPECT_EQ(w.size(), 2u);
+
+    w.submit(b);
+
+    EXPECT_EQ(b.pending(), 0u);
+    EXPECT_TRUE(b.empty());
+    EXPECT_TRUE(w.alive(made));
+    EXPECT_EQ(w.get<position>(made).x, 3);
+    EXPECT_EQ(*w.get<owned>(made).value, 4);
+    EXPECT_EQ(w.get<velocity>(made).x, 5);
+    EXPECT_EQ(w.get<velocity>(known).x, 6);
+    EXPECT_TRUE(w.has<tag>(known));
+    EXPECT_FALSE(w.has<position>(known));
+    EXPECT_FALSE(w.alive(doomed));
+    EXPECT_EQ(w.size(), 2u);
+}
+
+TEST(command_buffer, its_ids_are_no_placeholders) {
+    // Defect 12 of R-Type: placeholders collide with real ids.
+    world w;
+    command_buffer b{w};
+    command_buffer c{w};
+    std::set<entity> all;
+    std::size_t count = 0;
+    for (int i = 0; i < 1000; ++i) {
+        all.insert(b.spawn());
+        all.insert(w.spawn());
+        all.insert(c.spawn());
+        const entity gone = w.spawn();
+        all.insert(gone);
+        count += 4;
+        if (i % 3 == 0) w.destroy(gone);
+        if (i % 100 == 50) w.submit(b);
+    }
+    EXPECT_EQ(all.size(), count);
+    w.submit(c);
+    w.submit(b);
+    EXPECT_EQ(w.size(), count - 334);
+}
+
+TEST(command_buffer, keys_of_entities_that_came_by_it_are_used_again) {
+    world w;
+    command_buffer b{w};
+    std::uint64_t highest = 0;
+    for (int i = 0; i < 10'000; ++i) {
+        const entity e = b.spawn(position{i, i});
+        highest = std::max(highest, e.key());
+        w.submit(b);
+        ASSERT_TRUE(w.destroy(e));
+    }
+    EXPECT_LT(highest, 1000u);
+    highest = 0;
+    for (int i = 0; i < 10'000; ++i) {  // and those of buffers that did not use them all
+        command_buffer once{w};
+        const entity e = once.spawn(position{i, i});
+        highest = std::max(highest, e.key());
+        w.submit(once);
+        ASSERT_TRUE(w.destroy(e));
+    }
+    EXPECT_LT(highest, 1000u);
+}
+
+TEST(command_buffer, discarded_ids_are_never_alive) {
+    world w;
+    command_buffer b{w};
+    std::vector<entity> shown;
+    for (int i = 0; i < 200; ++i) shown.push_back(b.spawn(owned{std::make_unique<int>(i)}));
+    b.discard();
+    EXPECT_EQ(b.pending(), 0u);
+    w.submit(b);
+    w.apply_submitted();
+    std::set<entity> made;
+    for (int i = 0; i < 1000; ++i) made.insert(w.spawn());
+    for (const entity e : shown) {
+        EXPECT_FALSE(w.alive(e));
+        EXPECT_FALSE(made.contains(e));
+    }
+    EXPECT_EQ(w.size(), 1000u);
+}
+
+TEST(command_buffer, its_end_discards) {
+    world w;
+    entity shown;
+    const entity known = w.spawn(position{1, 1});
+    {
+        command_buffer b{w};
+        shown = b.spawn(position{});
+        b.destroy(known);
+    }
+    w.apply_submitted();
+    EXPECT_TRUE(w.alive(known));
+    EXPECT_FALSE(w.alive(shown));
+    EXPECT_EQ(w.size(), 1u);
+}
+
+TEST(command_buffer, in_a_scope_it_waits) {
+    world w;
+    command_buffer b{w};
+    const entity e = b.spawn(position{1, 2});
+    w.defer();
+    w.submit(b);
+    EXPECT_TRUE(b.empty());
+    EXPECT_FALSE(w.alive(e));
+    w.commit();
+    EXPECT_TRUE(w.alive(e));
+    b.destroy(e);
+    w.query<position>().each([&](position&) {
+        w.submit(b);
+        EXPECT_TRUE(w.alive(e));
+    });
+    EXPECT_FALSE(w.alive(e));
+}
+
+TEST(command_buffer, cancelling_a_scope_does_not_lose_it) {
+    world w;
+    command_buffer b{w};
+    const entity e = b.spawn(position{1, 2});
+    w.defer();
+    w.submit(b);
+    w.cancel();
+    w.apply_submitted();
+    EXPECT_TRUE(w.alive(e));
+}
+
+TEST(command_buffer, an_entity_that_died_meanwhile_drops_its_commands_and_nothing_else) {
+    world w;
+    const entity dead = w.spawn(position{});
+    const entity living = w.spawn(position{});
+    command_buffer b{w};
+    b.set(dead, velocity{1, 1});
+    b.set(living, velocity{2, 2});
+    b.remove<position>(dead);
+    b.destroy(dead);
+    const entity made = b.spawn(velocity{3, 3});
+    b.add<tag>(dead);
+    w.destroy(dead);
+    w.submit(b);
+    EXPECT_EQ(w.get<velocity>(living).x, 2);
+    EXPECT_EQ(w.get<velocity>(made).x, 3);
+    EXPECT_EQ(w.size(), 2u);
+    EXPECT_EQ(w.query<tag>().count(), 0u);
+}
+
+TEST(command_buffer, a_change_that_fails_does_not_stop_the_others_and_is_not_run_again) {
+    // Defect 12 of R-Type: a flush that fails re-runs what it already did.
+    world w;
+    const entity a = w.spawn(position{1, 0});
+    const entity b = w.spawn(position{2, 0});
+    const entity c = w.spawn(position{3, 0});
+    int calls = 0;
+    w.on_insert<velocity>([&](entity e, velocity&) {
+        ++calls;
+        if (e == b) throw std::runtime_error("not this one");
+    });
+    command_buffer changes{w};
+    for (const entity e : {a, b, c}) changes.set(e, velocity{});
+    EXPECT_THROW(w.submit(changes), std::runtime_error);
+    EXPECT_EQ(calls, 3);
+    EXPECT_TRUE(w.has<velocity>(a));
+    EXPECT_FALSE(w.has<velocity>(b));
+    EXPECT_TRUE(w.has<velocity>(c));
+    EXPECT_TRUE(changes.empty());
+    w.submit(changes);
+    w.apply_submitted();
+    EXPECT_EQ(calls, 3);
+}
+
+TEST(command_buffer, a_hook_may_record_and_submit_while_it_is_applied) {
+    // Defect 12 of R-Type: a hook that records into the buffer being flushed deadlocks.
+    world w;
+    command_buffer b{w};
+    entity follower;
+    w.on_insert<position>([&](entity e, position& p) {
+        if (p.x == 0) return;
+        w.set(e, tag{});
+        follower = b.spawn(position{p.x - 1, 0});
+        w.submit(b);
+    });
+    const entity first = b.spawn(position{3, 0});
+    w.submit(b);
+    EXPECT_EQ(w.size(), 4u);
+    EXPECT_TRUE(w.has<tag>(first));
+    EXPECT_TRUE(w.alive(follower));
+    EXPECT_EQ(w.get<position>(follower).x, 0);
+}
+
+TEST(command_buffer, values_need_not_be_copied) {
+    // Defect 12 of R-Type: move-only components do not compile.
+    world w;
+    const entity e = w.spawn();
+    command_buffer b{w};
+    b.set(e, owned{std::make_unique<int>(1)});
+    b.set(e, owned{std::make_unique<int>(2)});
+    w.submit(b);
+    EXPECT_EQ(*w.get<owned>(e).value, 2);
+}
+
+TEST(command_buffer, what_cannot_move_can_be_added) {
+    world w;
+    const entity e = w.spawn();
+    command_buffer b{w};
+    b.add<pinned>(e);
+    w.submit(b);
+    EXPECT_TRUE(w.has<pinned>(e));
+}
+
+TEST(command_buffer, fragments_of_all_kinds) {
+    world w;
+    const fragment<int> health = w.fragment<int>();
+    const auto [plain_tag, values, dead] = w.ids<3>();
+    const entity e = w.spawn();
+    command_buffer b{w};
+    b.set(e, health, 7);
+    b.set(e, plain_tag);
+    b.set(e, values, 2.5);
+    const entity made = b.spawn(with(health, 9), tag{});
+    b.add(e, disabled);
+    w.submit(b);
+    EXPECT_EQ(w.get(e, health), 7);
+    EXPECT_TRUE(w.has(e, plain_tag));
+    EXPECT_EQ(w.get<double>(e, values), 2.5);
+    EXPECT_EQ(w.get(made, health), 9);
+    EXPECT_TRUE(w.has(e, disabled));
+    b.remove(e, health);
+    b.remove(e, disabled);
+    w.destroy(dead);
+    b.set(e, dead, 1);
+    b.clear(made);
+    EXPECT_EQ(code_of([&] { w.submit(b); }), errc::dead_fragment);
+    EXPECT_FALSE(w.has(e, health));
+    EXPECT_FALSE(w.has(e, disabled));
+    EXPECT_TRUE(w.empty(made));
+    EXPECT_TRUE(w.alive(made));
+}
+
+TEST(command_buffer, bad_ids_are_refused_at_once) {
+    world w;
+    world other;
+    const entity foreign = other.spawn();
+    command_buffer b{w};
+    EXPECT_EQ(code_of([&] { b.set(foreign, position{}); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.destroy(foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.remove<position>(entity{}); }), errc::dead_entity);
+    EXPECT_EQ(b.pending(), 0u);
+    // Forged: it has no such entity when it is applied.
+    b.set(entity::pack(12345, 3, w.number()), position{});
+    w.submit(b);
+    EXPECT_EQ(w.size(), 0u);
+}
+
+TEST(command_buffer, an_id_that_it_reserved_cannot_be_made_by_another_way) {
+    world w;
+    command_buffer b{w};
+    const entity mine = b.spawn(position{1, 1});
+    EXPECT_EQ(code_of([&] { w.spawn_at(mine); }), errc::id_taken);
+    w.submit(b);
+    EXPECT_EQ(w.get<position>(mine).x, 1);
+}
+
+TEST(command_buffer, an_id_that_was_made_before_is_not_reserved) {
+    world w;
+    for (std::uint64_t key = 50; key < 300; key += 3) w.spawn_at(entity::pack(key, 0, w.number()));
+    const std::size_t before = w.size();
+    command_buffer b{w};
+    std::set<entity> all;
+    for (int i = 0; i < 500; ++i) {
+        const entity e = b.spawn();
+        EXPECT_FALSE(w.alive(e));
+        all.insert(e);
+    }
+    w.submit(b);
+    EXPECT_EQ(w.size(), before + 500);
+    for (const entity e : all) EXPECT_TRUE(w.alive(e));
+    while (w.size() < 2000) EXPECT_TRUE(all.insert(w.spawn()).second);
+}
+
+TEST(command_buffer, ids_run_out) {
+    world w(world_options{.first_key = 1, .last_key = 10});
+    command_buffer b{w};
+    for (int i = 0; i < 10; ++i) b.spawn();
+    EXPECT_EQ(code_of([&] { b.spawn(); }), errc::id_overflow);
+    EXPECT_EQ(code_of([&] { w.spawn(); }), errc::id_overflow);
+    w.submit(b);
+    EXPECT_EQ(w.size(), 10u);
+    w.reset();
+    EXPECT_EQ(w.size(), 0u);
+}
+
+TEST(command_buffer, garbage_that_is_collected_gives_spare_ids_back) {
+    world w(world_options{.first_key = 1, .last_key = 10});
+    {
+        command_buffer b{w};
+        b.spawn();
+        w.submit(b);
+    }
+    w.collect_garbage();
+    while (w.size() < 10) w.spawn();
+    EXPECT_EQ(w.size(), 10u);
+}
+
+TEST(command_buffer, a_moved_one_goes_on) {
+    world w;
+    command_buffer a{w};
+    const entity e = a.spawn(position{1, 1});
+    command_buffer b{std::move(a)};
+    b.set(e, velocity{2, 2});
+    w.submit(b);
+    EXPECT_TRUE((w.has_all<position, velocity>(e)));
+}
+
+TEST(command_buffer, what_nobody_applied_ends_with_the_world) {
+    auto counter = std::make_shared<int>(0);
+    struct counted {
+        std::shared_ptr<int> held;
+    };
+    {
+        world w;
+        command_buffer b{w};
+        b.spawn(counted{counter});
+        w.defer();
+        w.submit(b);
+        b.spawn(counted{counter});
+        EXPECT_EQ(counter.use_count(), 3);
+    }
+    EXPECT_EQ(counter.use_count(), 1);
+}
+
+TEST(command_buffer, threads_record_while_the_world_changes) {
+    world w;
+    std::atomic<int> submitted = 0;
+    std::vector<std::thread> others;
+    for (int t = 0; t < 3; ++t)
+        others.emplace_back([&, t] {
+            command_buffer b{w};
+            entity last;
+            for (int i = 0; i < 300; ++i) {
+                const entity e = b.spawn(position{t, i}, owned{std::make_unique<int>(i)});
+                b.set(e, velocity{i, i});
+                if (last) b.destroy(last);
+                last = e;
+                if (i % 10 == 9) w.submit(b);
+                if (i % 50 == 49) {
+                    b.spawn(position{});
+                    b.discard();
+                }
+            }
+            w.submit(b);
+            ++submitted;
+        });
+    while (submitted < 3) {
+        const entity e = w.spawn(position{9, 9});
+        w.query<position>().each([&](entity, position& p) { p.y += 0; });
+        w.destroy(e);
+    }
+    for (std::thread& one : others) one.join();
+    w.apply_submitted();
+    EXPECT_EQ(w.size(), 3u);
+    w.query<const position, const velocity, const owned>().each(
+        [](const position& p, const velocity& v, const owned& o) {
+            EXPECT_EQ(p.y, 299);
+            EXPECT_EQ(v.x, 299);
+            EXPECT_EQ(*o.value, 299);
+        });
+}
+
+TEST(command_buffer, buffers_come_in_the_order_of_their_submission) {
+    world w;
+    const entity e = w.spawn(position{0, 0});
+    command_buffer a{w};
+    command_buffer b{w};
+    a.set(e, position{1, 0});
+    b.set(e, position{2, 0});
+    w.defer();
+    w.submit(b);
+    w.submit(a);
+    w.commit();
+    EXPECT_EQ(w.get<position>(e).x, 1);
+}
+
+TEST(command_buffer, another_thread_s_submission_waits_for_the_world_s_own) {
+    world w;
+    entity e;
+    std::thread([&] {
+        command_buffer b{w};
+        e = b.spawn(position{4, 4});
+        w.submit(b);
+        EXPECT_FALSE(w.alive(e));
+    }).join();
+    w.system("look").each([](position&) {});
+    w.process_all();
+    EXPECT_TRUE(w.alive(e));
+}
+
+}  // namespace

@@ -1,0 +1,181 @@
+// Random changes that four threads record, beside the same on one: after the ids of new entities are told
+// apart by what they were made for, the two worlds are equal, and so is the order in which hooks were told.
+#include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
+
+#include "support/thread_executor.hpp"
+
+#include <gtest/gtest.h>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace muster;
+using muster_tests::thread_executor;
+
+namespace {
+
+/// What an entity was made for: the same in both worlds.
+struct token {
+    std::uint64_t value;
+};
+struct position {
+    int x;
+};
+struct label {
+    std::string text;
+};
+struct owned {
+    std::unique_ptr<int> value;
+};
+struct burning {
+    int left;
+};
+struct mark {};
+
+}  // namespace
+
+template <>
+struct muster::component_traits<burning> {
+    static constexpr bool sparse = true;
+};
+
+namespace {
+
+/// Numbers that depend on nothing but what they are asked for.
+class dice {
+public:
+    dice(std::uint64_t seed, std::uint64_t round, std::uint64_t who)
+        : state_((seed * 1'000'003 + round) * 1'000'003 + who) {}
+    std::uint64_t operator()(std::uint64_t below) {
+        state_ += 0x9E3779B97F4A7C15u;
+        std::uint64_t mixed = state_;
+        mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+        mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+        return (mixed ^ mixed >> 31) % below;
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+class story {
+public:
+    story(std::uint64_t seed, executor* threads) : seed_(seed), threads_(threads) {
+        w.on_insert<position>([this](entity e, position& p) { note("in", e, p.x); });
+        w.on_assign<position>([this](entity e, position& p) { note("as", e, p.x); });
+        w.on_remove<label>([this](entity e, label& l) { note(l.text, e, 0); });
+        w.on_insert<burning>([this](entity e, burning& b) { note("burn", e, b.left); });
+        w.on_destroy([this](entity e) { note("dies", e, 0); });
+        extra_ = w.fragment<int>();
+        dice roll(seed, 0, 0);
+        const std::uint64_t count = 5 + roll(60);
+        for (std::uint64_t i = 1; i <= count; ++i) {
+            const entity e = w.spawn(token{i});
+            if (roll(2) == 0) w.set(e, position{static_cast<int>(i)});
+            if (roll(3) == 0) w.set(e, label{std::to_string(i)});
+            if (roll(4) == 0) w.set(e, burning{static_cast<int>(i)});
+            if (roll(5) == 0) w.destroy(w.spawn());  // keys that wait
+        }
+    }
+
+    void play_round(std::uint64_t round) {
+        others_.clear();
+        for (auto [e, t] : w.query<const token>()) others_[t.value] = e;
+        all_.clear();
+        for (const auto& [value, e] : others_) all_.push_back(e);
+        const auto look = [this, round](entity e, const token& t) { change(e, t.value, round); };
+        const auto some = w.query<const token>().without<mark>();
+        if (threads_ == nullptr)
+            some.each(look);
+        else
+            some.par_each(*threads_, 1 + seed_ % 5, look);
+    }
+
+    /// All that can be seen, in the order in which it is.
+    [[nodiscard]] std::string told() {
+        std::string made = log_;
+        w.query<const token, position*, label*, owned*, burning*>().each(
+            [&](entity e, const token& t, const position* p, const label* l, const owned* o,
+                const burning* b) {
+                made += "\n" + std::to_string(t.value);
+                if (p != nullptr) made += " p" + std::to_string(p->x);
+                if (l != nullptr) made += " l" + l->text;
+                if (o != nullptr) made += " o" + std::to_string(*o->value);
+                if (b != nullptr) made += " b" + std::to_string(b->left);
+                if (w.has<mark>(e)) made += " m";
+                if (const int* extra = w.try_get(e, extra_)) made += " e" + std::to_string(*extra);
+            });
+        return made + "\n" + std::to_string(w.size());
+    }
+
+    world w;
+
+private:
+    void change(entity e, std::uint64_t who, std::uint64_t round) {
+        dice roll(seed_, round, who);
+        for (std::uint64_t i = roll(4); i != 0; --i) {
+            const entity target = roll(2) == 0 ? e : all_[roll(all_.size())];
+            const int number = static_cast<int>(roll(1000));
+            switch (roll(14)) {
+            case 0: w.set(target, position{number}); break;
+            case 1: w.set(target, label{std::to_string(number)}, position{number + 1}); break;
+            case 2: w.set(target, owned{std::make_unique<int>(number)}); break;
+            case 3: w.set(target, burning{number}); break;
+            case 4: w.set(target, extra_, number); break;
+            case 5: w.add<mark>(target); break;
+            case 6: w.remove<position>(target); break;
+            case 7: (void)w.remove<label, burning>(target); break;
+            case 8: w.remove<mark>(target); break;
+            case 9: w.destroy(target); break;
+            case 10: (void)w.add<position>(target); break;
+            default: spawn(roll, who * 64 + round * 8 + i, number);
+            }
+        }
+    }
+    void spawn(dice& roll, std::uint64_t value, int number) {
+        const token made_for{(value + 1) * 4096 + roll(16)};
+        const entity made = roll(2) == 0 ? w.spawn(made_for, position{number})
+                                         : w.spawn(made_for, burning{number}, label{"new"});
+        EXPECT_TRUE(w.alive(made));
+        switch (roll(6)) {
+        case 0: w.set(made, owned{std::make_unique<int>(number)}); break;
+        case 1: w.remove<label>(made); break;
+        case 2: w.destroy(made); break;
+        case 3: w.clear(made); break;
+        default: break;
+        }
+    }
+    void note(const std::string& what, entity e, int number) {
+        const token* const t = w.try_get<token>(e);
+        log_ += what + std::to_string(number) + "@" +
+                (t == nullptr ? "?" : std::to_string(t->value)) + " ";
+    }
+
+    std::uint64_t seed_;
+    executor* threads_;
+    muster::fragment<int> extra_;
+    std::map<std::uint64_t, entity> others_;
+    std::vector<entity> all_;
+    std::string log_;
+};
+
+TEST(parallel_model, four_threads_do_what_one_does) {
+    const char* const scale = std::getenv("MUSTER_TEST_SCALE");
+    const std::uint64_t seeds = 1000 * (scale == nullptr ? 1 : std::strtoull(scale, nullptr, 10));
+    thread_executor four(4);
+    for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+        story alone(seed, nullptr);
+        story together(seed, &four);
+        for (std::uint64_t round = 1; round <= 4; ++round) {
+            alone.play_round(round);
+            together.play_round(round);
+            ASSERT_EQ(alone.told(), together.told()) << "seed " << seed << ", round " << round;
+        }
+    }
+}
+
+}  // namespace
