@@ -29,6 +29,13 @@
 #define MUSTER_UNCHECKED 0
 #endif
 
+/// 1 if a world watches that no two threads change it at once, and that systems which run side by side touch
+/// only what they declare. Set by the CMake target (MUSTER_THREAD_CHECKS=ON, as it is in debug builds). All
+/// files of a program must agree.
+#ifndef MUSTER_THREAD_CHECKS
+#define MUSTER_THREAD_CHECKS 0
+#endif
+
 /// What other shared libraries may see. Needed on types that are thrown across them, too.
 #define MUSTER_API __attribute__((visibility("default")))
 
@@ -37,4 +44,5 @@
 
 namespace muster::detail {
 inline constexpr bool checked = !MUSTER_UNCHECKED;
-}
+inline constexpr bool watches_threads = MUSTER_THREAD_CHECKS;
+}  // namespace muster::detail

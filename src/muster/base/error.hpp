@@ -46,6 +46,8 @@ enum class errc : unsigned char {
     too_late,           ///< said after the moment in which it would have mattered
     bad_payload,        ///< a system is processed without what it takes, or with something else
     bad_type,           ///< a size, an alignment or operations that no type can have
+    second_writer,      ///< two threads change a world at once; only in builds that watch threads
+    undeclared_access,  ///< a system touches what it has not declared and another has; the same
     out_of_memory,      ///< only given to the error handler; with exceptions it is `std::bad_alloc`
 };
 
@@ -80,6 +82,8 @@ enum class errc : unsigned char {
     case errc::too_late: return "too_late";
     case errc::bad_payload: return "bad_payload";
     case errc::bad_type: return "bad_type";
+    case errc::second_writer: return "second_writer";
+    case errc::undeclared_access: return "undeclared_access";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,19 @@ struct row_window {
     std::size_t to = 0;
 };
 
+/// A component that a system touches.
+struct access {
+    type_index type;
+    bool is_written;
+    std::string_view name;
+};
+
+/// What the systems of a phase touch.
+struct system_accesses {
+    std::string_view system;  // empty: a loop of its own
+    std::span<const access> touched;
+};
+
 struct lane {
     /// What is recorded from `first` on was caused by these rows of this work.
     struct mark {
@@ -38,6 +52,7 @@ struct lane {
     row_window window;        // what the next loop over its list is to see
     std::string_view system;  // that runs; empty: none
     std::uint32_t work = 0;   // the number of its work
+    std::span<const system_accesses> works;
 
     /// `std::bad_alloc` changes nothing.
     void begin(std::uint32_t which, std::uint64_t row) {

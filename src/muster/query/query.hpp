@@ -406,6 +406,9 @@ private:
             const detail::row_window part = std::exchange(at->window, {});
             return {part.first, part.last, true, part.from, part.to};
         }
+        (store_->template watch<typename argument<Ts>::type>(
+             !std::is_const_v<std::remove_pointer_t<Ts>>),
+         ...);
         return cache_->read(mine, true);
     }
     /// What is to be divided: nothing where sparse fragments are asked for.

@@ -38,6 +38,7 @@ std::size_t store<Layout>::change_all(const target_finder& finder,
                                       std::span<const change_shape> changes,
                                       std::span<const void* const> values, const char* call,
                                       const std::source_location& where) {
+    const writing alone(*this, call);
     refuse_in_change(call);
     if (changes.empty()) return 0;
     for (std::size_t i = 0; i < changes.size(); ++i)
@@ -82,6 +83,7 @@ std::size_t store<Layout>::change_all(const target_finder& finder,
 template <class Layout>
 std::size_t store<Layout>::start_all(const target_finder& finder, change_kind kind,
                                      std::span<const id_type> fragments, const char* call) {
+    const writing alone(*this, call);
     refuse_in_change(call);
     std::vector<change_shape> changes;
     for (const id_type f : fragments) {
@@ -392,6 +394,7 @@ void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept 
 
 template <class Layout>
 std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
+    const writing alone(*this, "clear");
     const bool must_wait = waits("clear");
     fragment_data* const known = fragments_.find(fragment.id);
     if (&fragment == &no_fragment || known == nullptr) return 0;
@@ -429,6 +432,7 @@ std::vector<chunk_data*> store<Layout>::chunks_of(const fragment_data& fragment)
 template <class Layout>
 std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
                                          const std::source_location& where) {
+    const writing alone(*this, "copy_fragment");
     const bool must_wait = waits("copy_fragment");
     const fragment_data& source = get_fragment(from, "copy_fragment", &where);
     if (!source.can_copy() && source.type->size != 0)

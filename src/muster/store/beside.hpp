@@ -74,6 +74,7 @@ template <class Layout>
 template <class Make>
 void store<Layout>::emplace_beside(at_type who, fragment_data& fragment, const char* call,
                                    Make make, change_kind recorded) {
+    const writing alone(*this, call);
     const bool must_wait = waits(call);
     (void)require(who, call);
     sparse_set& set = *fragment.beside;

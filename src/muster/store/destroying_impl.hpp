@@ -218,6 +218,7 @@ bool store<Layout>::destroy_slowly(at_type who) {
 template <class Layout>
 std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
+    const writing alone(*this, "destroy");
     const bool must_wait = is_recorded("destroy");
     for (const id_type e : all)
         if (is_foreign(e)) raise_not_alive({e, where}, "destroy");
@@ -243,6 +244,7 @@ std::size_t store<Layout>::destroy(std::span<const id_type> all,
 
 template <class Layout>
 void store<Layout>::reset(const std::source_location& where) {
+    const writing alone(*this, "reset");
     refuse_in_scope("reset");
     if (has_hooks()) return reset_told(where);
     if (provenance_)

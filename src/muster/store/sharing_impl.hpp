@@ -201,6 +201,49 @@ bool store<Layout>::share_destroy(at_type who) {
     return true;
 }
 
+// ---- threads that do not keep to the rules -----------------------------------------------------
+
+template <class Layout>
+bool store<Layout>::begin_writing(const char* call) {
+    if (is_shared()) return false;
+    const std::uintptr_t me = this_thread();
+    std::uintptr_t other = 0;
+    if (writer_.compare_exchange(other, me)) {
+        writer_call_.store(call);
+    } else if (other != me) {
+        const char* const theirs = writer_call_.load();
+        raise(errc::second_writer,
+              text(call, " on one thread, while another is in ", theirs == nullptr ? call : theirs,
+                   " of the same world W:", number(),
+                   ": only one may change a world at a time. Record it in a command_buffer, or use "
+                   "par_each"));
+    }
+    ++writings_;
+    return true;
+}
+
+template <class Layout>
+void store<Layout>::end_writing() noexcept {
+    if (--writings_ == 0) writer_.store(0);
+}
+
+template <class Layout>
+void store<Layout>::watch_access(type_index type, bool may_write, std::string_view name) const {
+    const lane* const mine = find_lane(this);
+    if (mine == nullptr || mine->work >= mine->works.size()) return;
+    const system_accesses& own = mine->works[mine->work];
+    const auto is_it = [&](const access& one) { return one.type == type; };
+    if (own.system.empty() || std::ranges::any_of(own.touched, is_it)) return;
+    for (const system_accesses& other : mine->works)
+        for (const access& one : other.touched)
+            if (is_it(one) && (one.is_written || may_write))
+                raise(errc::undeclared_access,
+                      text("it touches ", name, ", which it has not declared, while system \"",
+                           other.system, "\" ", one.is_written ? "writes" : "reads",
+                           " it: say reads<", name, ">() or ", "writes<", name,
+                           ">(), or read it through a const world"));
+}
+
 // ---- what was recorded becomes the journal's ---------------------------------------------------
 
 /// A scope is open. What fails is left out; the first exception is thrown in the end.
@@ -349,8 +392,7 @@ void store<Layout>::receive_one(recorder& from) {
     error.attempt([&] {
         std::vector<std::uint64_t> ready;
         ready.reserve(used);
-        while (ready.size() < used && pool_.has_keys())
-            ready.push_back(pool_.reserve_id().value());
+        while (ready.size() < used && pool_.has_keys()) ready.push_back(pool_.reserve_id().value());
         inbox_.put_ids(ready);
     });
     error.rethrow();

@@ -154,6 +154,7 @@ void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
 template <class Layout>
 void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& given_chunk, row_values given) {
     const bool is_empty = &given_chunk == &graph_.nowhere();
+    const writing alone(*this, "spawn");
     if (waits("spawn"))
         record_many(out, given_chunk, given, nullptr);
     else if (is_mixed(given_chunk))
@@ -219,6 +220,7 @@ chunk_data& store<Layout>::enter_rows(std::size_t count, chunk_data& given_chunk
 template <class Layout>
 void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_data& given_chunk,
                                row_values given) {
+    const writing alone(*this, "clone");
     if (waits("clone")) return record_many(out, given_chunk, given, &prototype);
     const record_type& found = require(prototype, "clone");
     if (sparse_.has_any(prototype.id.value()) || is_mixed(given_chunk) ||

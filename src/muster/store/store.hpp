@@ -386,6 +386,7 @@ public:
     template <class... Args>
     id_type spawn(incoming<Args>... values) {
         // No call is left in here: the compiler needs no stack for what happens most.
+        const writing alone(*this, "spawn");
         if constexpr (sizeof...(Args) == 0) {
             if (busy_ != 0 || !pool_.is_ready()) [[unlikely]]
                 return spawn_slowly<>();
@@ -419,6 +420,7 @@ public:
     id_type spawn_given(incoming<Args>&&... values) {
         if (is_shared()) [[unlikely]]
             return share_spawn(values...);
+        const writing alone(*this, "spawn");
         fragment_data* const set[] = {&values.ensure(*this, nullptr)...};
         chunk_data* const into = find_recent(set);
         if (into == nullptr || into->size == into->capacity || busy_ != 0 || !into->is_complete ||
@@ -456,6 +458,7 @@ public:
     template <class... Args>
     id_type clone(at_type prototype, incoming<Args>... values) {
         const void* from[] = {values.where()..., nullptr};
+        const writing alone(*this, "clone");
         const bool must_wait = waits("clone");
         (void)require(prototype, "clone");
         const chunk_data& given = ensure_chunk_of(&prototype.where, values...);
@@ -529,6 +532,7 @@ public:
     /// The references of `who`'s components end if it gets a fragment it did not have.
     template <present Present, class... Args>
     bool put(at_type who, const char* call, incoming<Args>... values) {
+        const writing alone(*this, call);
         if (is_recorded(call)) [[unlikely]]
             return record_put<Present, Args...>(who, call, std::move(values)...);
         if constexpr (!all_typed<Args...>) {
@@ -588,6 +592,7 @@ public:
 
     template <class... Ts>
     bool remove(at_type who) {
+        const writing alone(*this, "remove");
         const bool must_wait = is_recorded("remove");
         if (must_wait && is_shared()) {
             const fragment_name set[] = {fragment_name::of<Ts>()...};
@@ -685,6 +690,7 @@ public:
     // ---- entities go ---------------------------------------------------------------------------
 
     bool destroy(at_type who) {
+        const writing alone(*this, "destroy");
         // Each of these is a call at the end or none: the compiler needs no stack for what happens most.
         if (busy_ != 0 || who.id.key() >= told_from_ || told_.test(who.id.key()) ||
             !pool_.is_destroyed_easily(who.id)) [[unlikely]]
@@ -723,12 +729,13 @@ public:
         /// One that is closed.
         open_scope() noexcept : store_(nullptr), outer_(nullptr), is_users_(false) {}
         /// In a parallel phase it stays closed: all changes are recorded anyway.
-        explicit open_scope(store& owner, bool is_users = false) noexcept
+        explicit open_scope(store& owner, bool is_users = false) noexcept(!watches_threads)
             : store_(&owner), outer_(nullptr), is_users_(is_users) {
             if (owner.is_shared()) [[unlikely]] {
                 store_ = nullptr;
                 return;
             }
+            if constexpr (watches_threads) owner.begin_writing("a loop, or another scope");
             outer_ = owner.innermost_;
             start_ = owner.journal_.now();
             owner.innermost_ = this;
@@ -766,6 +773,7 @@ public:
         void commit_among_others();
         void end() noexcept {
             store& owner = *std::exchange(store_, nullptr);
+            if constexpr (watches_threads) owner.end_writing();
             owner.busy_ -= one_scope;
             if (owner.innermost_ == this) [[likely]]
                 owner.innermost_ = outer_;
@@ -869,6 +877,38 @@ public:
     /// The same on the thread that the world is used from, which no other need be.
     void receive_at_home();
     void make_home() noexcept { home_ = this_thread(); }
+
+    /// While it lives, no other thread may change the world: `errc::second_writer`. Costs nothing unless
+    /// the build watches threads.
+    class writing {
+    public:
+        writing([[maybe_unused]] store& one, [[maybe_unused]] const char* call) {
+            if constexpr (watches_threads) {
+                store_ = &one;
+                if (!one.begin_writing(call)) store_ = nullptr;
+            }
+        }
+        writing(const writing&) = delete;
+        writing& operator=(const writing&) = delete;
+        ~writing() {
+            if constexpr (watches_threads)
+                if (store_ != nullptr) store_->end_writing();
+        }
+
+    private:
+        [[maybe_unused]] store* store_;
+    };
+    /// False in a phase, where it is not needed.
+    bool begin_writing(const char* call);
+    void end_writing() noexcept;
+    /// A thread looks at a component of some entity: `errc::undeclared_access` if its system does not say
+    /// so and another that runs at the same time touches it, too.
+    template <class T>
+    void watch(bool may_write) const {
+        if constexpr (watches_threads)
+            if (is_shared()) watch_access(find_type_index<T>(), may_write, type_name<T>());
+    }
+    void watch_access(type_index type, bool may_write, std::string_view name) const;
 
     // ---- errors --------------------------------------------------------------------------------
 
@@ -1577,7 +1617,10 @@ private:
     sharing* sharing_ = nullptr;    // the same
     inbox inbox_;
     std::uintptr_t home_ = this_thread();
-    std::string_view acting_;  // the system that runs; see `as_system`
+    atomic_word<std::uintptr_t> writer_;    // the thread that changes it; see `writing`
+    atomic_word<const char*> writer_call_;  // what it does
+    std::uint32_t writings_ = 0;            // how often it has begun and not ended
+    std::string_view acting_;               // the system that runs; see `as_system`
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has
     std::vector<change_log*> observers_;

@@ -154,6 +154,7 @@ void store<Layout>::leave_row(record_type& found) noexcept {
 
 template <class Layout>
 bool store<Layout>::clear(at_type who) {
+    const writing alone(*this, "clear");
     const bool must_wait = is_recorded("clear");
     if (must_wait && is_shared()) return share_clear(who);
     record_type* const found = find_own(who, "clear");
@@ -199,6 +200,7 @@ std::size_t store<Layout>::count(const fragment_data& fragment) const noexcept {
 
 template <class Layout>
 bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
+    const writing alone(*this, "remove");
     const bool must_wait = is_recorded("remove");
     for (const id_type f : fragments)
         if (is_foreign(f)) raise_no_fragment(f, "remove", &who.where);
@@ -228,6 +230,7 @@ bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
 
 template <class Layout>
 bool store<Layout>::put_default(present what, at_type who, id_type f, const char* call) {
+    const writing alone(*this, call);
     const bool must_wait = is_recorded(call);
     if (must_wait && is_shared()) {
         const fragment_name one{std::uint64_t{f.value()}};
@@ -257,6 +260,7 @@ bool store<Layout>::put_default(present what, at_type who, id_type f, const char
 template <class Layout>
 bool store<Layout>::add_defaults(at_type who, std::span<const id_type> fragments,
                                  const char* call) {
+    const writing alone(*this, call);
     refuse_in_change(call);
     (void)require(who, call);
     bool is_new = false;
@@ -273,6 +277,7 @@ bool store<Layout>::add_defaults(at_type who, std::span<const id_type> fragments
 
 template <class Layout>
 void store<Layout>::put_raw(at_type who, id_type f, const void* value) {
+    const writing alone(*this, "set");
     refuse_in_change("set");
     (void)require(who, "set");
     fragment_data& fragment = get_fragment(f, "set", &who.where);
@@ -380,6 +385,7 @@ void store<Layout>::reserve(chunk_data& into, std::size_t count) {
 
 template <class Layout>
 void store<Layout>::prepare(std::size_t count) {
+    const writing alone(*this, "spawn");
     refuse_in_change("spawn");
     pool_.prepare(count);
 }
@@ -392,6 +398,7 @@ std::size_t store<Layout>::recycle_tombstones() {
 
 template <class Layout>
 void store<Layout>::collect_garbage() {
+    const writing alone(*this, "collect_garbage");
     refuse_in_scope("collect_garbage");
     forget_chunks();
     graph_.collect_garbage();

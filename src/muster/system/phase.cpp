@@ -125,6 +125,7 @@ public:
         for (shared_work& one : works) {
             works_.emplace_back(one, count_);
             is_divided_ = is_divided_ || one.grain != 0;
+            accesses_.push_back({one.system, one.touched});
         }
     }
 
@@ -162,6 +163,7 @@ private:
     bool attend(unsigned index, clock::time_point until) noexcept {
         lane& mine = host_.lane_at(host_.store, index);
         const lane_guard here(mine);
+        mine.works = accesses_;
         auto now = clock::now();
         for (std::size_t at = 0; at < works_.size(); ++at) {
             progress& one = works_[at];
@@ -208,6 +210,7 @@ private:
     const unsigned count_;
     std::deque<progress> works_;
     bool is_divided_ = false;  // the user says how
+    std::vector<system_accesses> accesses_;
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;
     std::mutex guard_;  // of what follows

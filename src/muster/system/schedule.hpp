@@ -7,6 +7,7 @@
 //     epilogue   outside of a scope
 #pragma once
 
+#include <muster/command/lane.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/system/payload.hpp>
@@ -42,17 +43,6 @@ class executor;
 namespace detail {
 
 struct phase_host;
-
-/// A fragment that a system touches.
-struct access {
-    type_index type;
-    bool is_written;
-    std::string_view name;
-
-    friend bool operator==(const access& a, const access& b) noexcept {
-        return a.type == b.type && a.is_written == b.is_written;
-    }
-};
 
 /// A function of the user's, with all that it needs, and how it is called.
 struct system_function {

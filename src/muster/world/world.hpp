@@ -337,10 +337,12 @@ public:
     /// The component, or `errc::missing_component`; several as a tuple of references. O(1).
     template <class T>
     [[nodiscard]] T& get(at_type e) {
+        store_.template watch<T>(true);
         return store_.template get<T>(e);
     }
     template <class T>
     [[nodiscard]] const T& get(at_type e) const {
+        store_.template watch<T>(false);
         return store_.template get<T>(e);
     }
     template <class T, class U, class... Ts>
@@ -354,11 +356,13 @@ public:
 
     /// The component or null, for any id; several as a tuple of pointers. O(1), never throws.
     template <class T>
-    [[nodiscard]] T* try_get(id_type e) noexcept {
+    [[nodiscard]] T* try_get(id_type e) noexcept(!detail::watches_threads) {
+        store_.template watch<T>(true);
         return store_.template find_value<T>(e);
     }
     template <class T>
-    [[nodiscard]] const T* try_get(id_type e) const noexcept {
+    [[nodiscard]] const T* try_get(id_type e) const noexcept(!detail::watches_threads) {
+        store_.template watch<T>(false);
         return store_.template find_value<T>(e);
     }
     template <class T, class U, class... Ts>
@@ -1139,7 +1143,7 @@ private:
 template <class Layout>
 class basic_deferred {
 public:
-    explicit basic_deferred(basic_world<Layout>& w) noexcept : changes_(w.store_) {}
+    explicit basic_deferred(basic_world<Layout>& w) : changes_(w.store_) {}
     basic_deferred(const basic_deferred&) = delete;
     basic_deferred& operator=(const basic_deferred&) = delete;
     /// May throw as `world::commit` does.
