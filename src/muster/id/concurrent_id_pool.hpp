@@ -1,45 +1,55 @@
 // concurrent_id_pool: issues ids to many threads at once, without locks, and knows which of them are alive.
 //
-// A word for each key, as in `id_pool`, and the keys that wait for reuse are a stack that is threaded through
+// A word for each key, as in `id_pool`, and the keys that wait for reuse are stacks that are threaded through
 // these words. But a free word does not say its own version: it says key and version of the one below it, and
-// `head_` says key and version of the top.
+// the head of the stack says key and version of the top.
 //
-//                     head_ [ 1  v3 ]                    fresh_ = 5: keys from here on were never used
-//                             |
-//     index        0          | 1           2           3           4           5
+//       head [ 1  v3 ]          head [ empty ]           fresh_ = 5: keys from here on were never used
+//                 |
+//     index       |0            1           2           3           4           5
 //     word     [ 0  v2 ]   [ 4  v1 ]   [ 2  v0 ]   [ -  end ]  [ 3  v5 ]    [ 0  v0 ]
-//                live      below: 4      live       below:     below: 3      untouched
+//                live      below: 4      live       below:     below: 3     untouched
 //                at v2     at v1         at v0      nothing    at v5
-//     note                   2                       0           1             how many are below
+//     note                      2                       0           1           how many are below
 //
 // An index is a key counted from the first one of the range. A live word says its own index, any other word
 // says another one, so that one comparison with the whole id answers `alive`.
 //
-//     create    top = head_; below = word[top]; head_: top -> below; word[top] = the id
-//     destroy   word[key]: the id -> end; word[key] = head_; head_: what was read -> key and next version
+//     create    top = head; below = word[top]; head: top -> below; word[top] = the id
+//     destroy   word[key]: the id -> end; word[key] = head; head: what was read -> key and next version
 //
-// (`x: a -> b` is a compare-exchange: it fails if x is not a.) Why this is right:
+// (`x: a -> b` is a compare-exchange: it fails if x is not a.) There are several stacks, and each thread has
+// one that it looks at first: two threads that create and destroy do not write the same head, which would cost
+// more than all else. A thread whose stack is empty takes from the others before it takes a key that
+// was never used.
 //
-// - One owner. A key is handed on only by a compare-exchange that succeeds: from the stack (or `fresh_`) to who
-//   creates, from an id to the one thread that destroys it, from that thread to the stack. In between
+// Why this is right:
+//
+// - One owner. A key is handed on only by a compare-exchange that succeeds: from a stack (or `fresh_`) to who
+//   creates, from an id to the one thread that destroys it, from that thread to a stack. In between
 //   nobody else writes its word.
-// - No ABA. What `create` writes to head_ is right if the top has not left the stack since it was read. A tag,
-//   the version, goes with the key in head_, and a key is pushed with each version at most once: if head_ is
-//   what it was, the top has been in the stack all the while, and so have all below it, unchanged. That
-//   is a proof for `exhaustion::retire`. Where versions come again (`wrap`, `tombstone`), the tag is
-//   longer than the version: it also counts the rounds that the key has made, in all bits that a 64-bit word has
-//   left, 32 bits of tag for keys of 32 bits, 44 for 20. It fails if one thread stands still within `create`
-//   while one key is used 2^32 times (2^44), and is on top at just that count when the thread goes on.
+// - No ABA. What `create` writes to the head is right if the top has not left the stack since it was read. A
+//   tag, the version, goes with the key in the head, and a key is pushed with each version at most once: if the
+//   head is what it was, the top has been in the stack all the while, and so has all below it, unchanged. For
+//   `exhaustion::retire` this is a proof. Where versions come again (`wrap`, `tombstone`), the tag is
+//   longer than the version: it also counts the rounds that the key has made, in all bits that the head has left,
+//   31 bits of tag for keys of 32 bits, 43 for 20. It fails if one thread stands still within `create`
+//   while one key is used 2^31 times (2^43), and is on top at just that count when the thread goes on.
+// - No false alarm. That no key is left is said when no key is left that was never used, which stays so, and all
+//   stacks were empty at one moment: each was found empty twice, and had not changed. To tell, an empty
+//   head remembers the key and version that left last. (A layout that retires and has not one bit left over of 64
+//   remembers the key only. There, at the last key, `id_overflow` can come although at each moment one was
+//   free.)
 // - A thread that stops anywhere holds up nobody: at worst one key is in its hands.
 // - No key is handed out before its segment is published: that is done before `fresh_` moves, and fresh_
 //   moves by a compare-exchange that never passes the last key.
 //
 // tests/models/concurrent_id_pool.pml is this algorithm for a model checker.
 //
-// Memory order. Every change of head_ is a read-modify-write that releases and acquires: who takes a key sees
+// Memory order. Every change of a head is a read-modify-write that releases and acquires: who takes a key sees
 // its word and its segment, and all that was done before it was destroyed. Words are stored with release and
 // loaded with acquire, since `create` for many follows words, and must see the segment of what they name, before
-// it knows whether they still count. Notes are relaxed where head_ or the word, written after and read before
+// it knows whether they still count. Notes are relaxed where a head or the word, written after and read before
 // them, carries them. Counters of what happens seldom are relaxed: they order nothing.
 #pragma once
 
@@ -47,6 +57,7 @@
 #include <muster/base/error.hpp>
 #include <muster/base/integer.hpp>
 #include <muster/base/text.hpp>
+#include <muster/base/thread_number.hpp>
 #include <muster/base/word_segments.hpp>
 #include <muster/fwd.hpp>
 #include <muster/id/id.hpp>
@@ -61,8 +72,8 @@
 namespace muster {
 
 /// Any thread may call anything at any time, but the destructor, and `unused_version`; no call waits for
-/// another. What a thread did before it destroyed an id is seen by the one that gets its key next. Where one
-/// thread at a time calls, the ids are those that an `id_pool` gives. Neither copied nor moved.
+/// another. What a thread did before it destroyed an id is seen by the one that gets its key next. If one
+/// thread makes all calls, the ids are those of an `id_pool`. Neither copied nor moved.
 template <class Layout>
 class concurrent_id_pool {
 public:
@@ -72,9 +83,9 @@ public:
     /// and here only one can be changed in one step. Of a range with more than 2^40 keys, the first 2^40 count.
     explicit concurrent_id_pool(id_pool_options options = {})
         : slots_(end_at(0)),
-          first_(detail::larger(options.first_key, Layout::first_key)),
-          keys_(detail::smaller(detail::last_key_of<Layout>(options) - first_, last_index) + 1),
-          first_version_(detail::larger(options.first_version, Layout::first_version)),
+          first_(larger(options.first_key, Layout::first_key)),
+          keys_(smaller(detail::last_key_of<Layout>(options) - first_, last_index) + 1),
+          first_version_(larger(options.first_version, Layout::first_version)),
           origin_(id_type::assemble(0, 0, Layout::world_bits == 0 ? 0 : options.world)) {
         detail::check_pool_range<Layout>(options.world, first_,
                                          detail::last_key_of<Layout>(options), first_version_);
@@ -87,40 +98,41 @@ public:
     concurrent_id_pool& operator=(const concurrent_id_pool&) = delete;
     ~concurrent_id_pool() = default;
 
-    /// The key that was freed last, or else the lowest that was never used. `errc::id_overflow` when no key is
-    /// left; `std::bad_alloc` has changed nothing. One compare-exchange, which is tried again when another thread
-    /// came first. From any thread.
+    /// The key that this thread freed last; or else one that another freed; or else the lowest that was never
+    /// used. `errc::id_overflow` when no key is left; `std::bad_alloc` has changed nothing. O(1): one
+    /// compare-exchange, which is tried again when another thread came first. From any thread.
     id_type create() {
-        if (link top = 0; pop(top)) return revive(top);
-        if (std::uint64_t index = 0; take_fresh(1, index) != 0) return begin(index);
-        // No key is left that was never used, and there will be none: so if now none waits, there was a
-        // moment without any.
-        if (link top = 0; pop(top)) return revive(top);
+        do {
+            if (link top = empty; pop(top)) return revive(top);
+            if (std::uint64_t index = 0; take_fresh(1, index) != 0) return begin(index);
+        } while (!none_waits());
         raise_overflow(1);
     }
 
     /// Ids for all of `out`, or none: `errc::id_overflow`, `std::bad_alloc`. They are those that single calls
     /// would give, but others' may be in between. Where it fails because other threads took keys
     /// while it ran, those it had are destroyed again, `out` has null ids in their places, and a version of these
-    /// keys is spent; else what fails has changed nothing. O(n), fewer compare-exchanges than single calls.
-    /// From any thread.
+    /// keys is spent; else what fails has changed nothing. O(n), with fewer compare-exchanges than single
+    /// calls. From any thread.
     void create(std::span<id_type> out) {
         // Before the others are counted: it only grows, so that the sum is not less than there is.
         const std::uint64_t fresh = fresh_.load();
-        const std::uint64_t waiting = count_waiting();
-        if (out.size() > waiting + (keys_ - fresh)) raise_overflow(out.size());
-        if (out.size() > waiting) slots_.ensure(fresh, fresh + (out.size() - waiting));
+        const waiting_count waiting = count_waiting();
+        if (out.size() > waiting.count + (keys_ - fresh) && waiting.is_exact)
+            raise_overflow(out.size());
+        if (out.size() > waiting.count)
+            slots_.ensure(fresh, smaller(fresh + (out.size() - waiting.count), keys_));
 
         all_or_none taken{*this, out};
-        for (bool was_last = false;; was_last = true) {
-            take_waiting(out, taken.count);
-            // As in `create()`: only what waits can be left, and now none does.
-            if (was_last && taken.count != out.size()) raise_overflow(out.size());
-            if (taken.count == out.size()) return;
+        while (true) {
+            for (unsigned i = 0; i != stack_count; ++i)
+                take_waiting(nth_stack(i), out, taken.count);
             std::uint64_t index = 0;
             const std::uint64_t got = take_fresh(out.size() - taken.count, index);
             for (const std::uint64_t end = index + got; index != end; ++index)
                 out[taken.count++] = begin(index);
+            if (taken.count == out.size()) return;
+            if (none_waits()) raise_overflow(out.size());
         }
     }
 
@@ -162,13 +174,13 @@ public:
 
     /// How many ids are alive: exact while no other thread is in a call, else what was so at about that time
     /// (an id that is being destroyed still counts). Costs creating and destroying nothing: it is
-    /// made of what the top of the stack knows. O(1), tried again when a key came or went meanwhile.
+    /// made of what the tops of the stacks know. O(1), tried again when a key came or went meanwhile.
     /// From any thread.
     [[nodiscard]] std::size_t size() const noexcept {
         // In this order, a key that goes from one to the other is not counted twice, but for tombstones that
         // are recycled right now.
         const std::uint64_t out_of_use = retired() + tombstones();
-        const std::uint64_t dead = count_waiting() + out_of_use;
+        const std::uint64_t dead = count_waiting().count + out_of_use;
         const std::uint64_t issued = fresh_.load();
         return static_cast<std::size_t>(issued < dead ? 0 : issued - dead);
     }
@@ -179,7 +191,7 @@ public:
 
     /// How many keys there is room for. O(1), from any thread.
     [[nodiscard]] std::size_t capacity() const noexcept {
-        return static_cast<std::size_t>(detail::smaller(slots_.capacity(), keys_));
+        return static_cast<std::size_t>(smaller(slots_.capacity(), keys_));
     }
 
     /// Makes room for `count` ids in all, so that creating them does not allocate. `errc::id_overflow` if the
@@ -187,7 +199,7 @@ public:
     void reserve(std::size_t count) {
         if (count > keys_) raise_overflow(count);
         // Keys that are out of use take room, too.
-        slots_.ensure(0, detail::smaller(count + retired() + tombstones(), keys_));
+        slots_.ensure(0, smaller(count + retired() + tombstones(), keys_));
     }
 
     /// No id of this pool has had this version or a later one. What `world_number` wants to know at the end.
@@ -195,15 +207,17 @@ public:
     [[nodiscard]] std::uint64_t unused_version() const noexcept {
         if (started_over_.load_relaxed() != 0 || retired() + tombstones() != 0)
             return Layout::last_issued_version + 1;
-        const link top = head_.load();
-        std::uint64_t highest = is_end(top) ? first_version_ : version_of(top);
+        std::uint64_t highest = first_version_;
+        for (const stack& each : stacks_)
+            if (const link top = each.head.load(); !is_empty(top))
+                highest = larger(highest, version_of(top));
         const std::uint64_t issued = fresh_.load();
         for (std::uint64_t index = 0; index != issued; ++index) {
             const word said = slots_.at(index).word.load();
             if (says(said, index))
-                highest = detail::larger(highest, id_of(said).version() + 1);
+                highest = larger(highest, id_of(said).version() + 1);
             else if (!is_end(said))
-                highest = detail::larger(highest, version_of(said));
+                highest = larger(highest, version_of(said));
         }
         return highest;
     }
@@ -212,6 +226,13 @@ public:
     [[nodiscard]] std::uint64_t world() const noexcept { return origin_.world(); }
 
 private:
+    static constexpr std::uint64_t smaller(std::uint64_t a, std::uint64_t b) noexcept {
+        return detail::smaller(a, b);
+    }
+    static constexpr std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept {
+        return detail::larger(a, b);
+    }
+
     // ---- words and links ----------------------------------------------------------------------
 
     static constexpr bool versions_recur = Layout::on_exhaustion != exhaustion::retire;
@@ -221,11 +242,20 @@ private:
     static constexpr std::uint64_t last_index = detail::low_bits(index_bits);
 
     // A link is an index and a tag: the version, and above it the rounds of a key whose versions recur. The tag
-    // with all bits set is no key's: it marks the end of the stack. (Where versions never recur, it is the
+    // with all bits set is no key's: it marks the end of a stack. (Where versions never recur, it is the
     // last version, which is not issued.)
-    static constexpr unsigned tag_bits = versions_recur ? 64 - index_bits : Layout::version_bits;
+    static constexpr unsigned tag_bits = versions_recur ? 63 - index_bits : Layout::version_bits;
     static constexpr std::uint64_t end_tag = detail::low_bits(tag_bits);
     using link = std::uint64_t;
+
+    // The head of an empty stack: what left last, with a bit that no other link has, or, where there is none,
+    // with the tag that no key has.
+    static constexpr link empty =
+        index_bits + tag_bits < 64 ? link{1} << 63 : end_tag << index_bits;
+    static constexpr unsigned stack_count = 8;
+    struct alignas(64) stack {  // on a line of its own
+        detail::atomic_word<link> head{empty};
+    };
 
     // A live word is its id, with the index in place of the key. Others are links, to another index than their
     // own. What the layout's integer cannot hold, because of the rounds, is kept in 64 bits.
@@ -250,14 +280,19 @@ private:
         return tag_of(to) >> Layout::version_bits;
     }
     static constexpr bool is_end(link to) noexcept { return tag_of(to) == end_tag; }
+    static constexpr bool is_empty(link head) noexcept { return (head & empty) == empty; }
 
-    /// What the slot of `index` says when no key is below it, or when it is in nobody's hands but one thread's.
+    /// What the slot of `index` says when no key is below it, or when it is in the hands of one thread.
     static constexpr word end_at(std::uint64_t index) noexcept {
         return static_cast<word>(make_link(index ^ 1, end_tag));
     }
-    /// What it says when it stands on `below`.
+    /// What it says when `below` is below it.
     static constexpr word word_above(link below, std::uint64_t index) noexcept {
-        return is_end(below) ? end_at(index) : static_cast<word>(below);
+        return is_empty(below) || is_end(below) ? end_at(index) : static_cast<word>(below);
+    }
+    /// What the head becomes when `last` leaves, which stood on `below`.
+    static constexpr link head_after(link last, link below) noexcept {
+        return is_end(below) ? last | empty : below;
     }
     static constexpr bool says(word said, std::uint64_t index) noexcept {
         return (said & Layout::last_key) == index;
@@ -275,14 +310,42 @@ private:
 
     // ---- create -------------------------------------------------------------------------------
 
-    /// Takes the top of the stack; false if it is empty.
+    /// The stack that this thread looks at first, and those it looks at then.
+    [[nodiscard]] stack& nth_stack(unsigned n) noexcept {
+        return stacks_[(detail::thread_number() + n) % stack_count];
+    }
+
+    /// Takes the top of the first stack that has one; false if it finds none.
     bool pop(link& top) noexcept {
-        top = head_.load();
-        while (!is_end(top)) {
+        if (pop_from(nth_stack(0), top)) [[likely]]
+            return true;
+        return pop_elsewhere(top);
+    }
+    [[gnu::noinline]] bool pop_elsewhere(link& top) noexcept {
+        for (unsigned i = 1; i != stack_count; ++i)
+            if (pop_from(nth_stack(i), top)) return true;
+        return false;
+    }
+    bool pop_from(stack& from, link& top) noexcept {
+        top = from.head.load();
+        while (!is_empty(top)) {
             const link below = slots_.at(index_of(top)).word.load();
-            if (head_.compare_exchange(top, below)) return true;
+            if (from.head.compare_exchange(top, head_after(top, below))) return true;
         }
         return false;
+    }
+
+    /// Whether there was a moment during this call in which all stacks were empty.
+    [[nodiscard]] bool none_waits() const noexcept {
+        link seen[stack_count];
+        for (unsigned i = 0; i != stack_count; ++i)
+            if (seen[i] = stacks_[i].head.load(); !is_empty(seen[i])) return false;
+        return are_heads(seen);
+    }
+    [[nodiscard]] bool are_heads(const link (&seen)[stack_count]) const noexcept {
+        for (unsigned i = 0; i != stack_count; ++i)
+            if (stacks_[i].head.load() != seen[i]) return false;
+        return true;
     }
 
     /// The key that was taken from the stack comes alive.
@@ -306,7 +369,7 @@ private:
     std::uint64_t take_fresh(std::uint64_t count, std::uint64_t& index) {
         index = fresh_.load();
         while (true) {
-            const std::uint64_t got = detail::smaller(count, keys_ - index);
+            const std::uint64_t got = smaller(count, keys_ - index);
             if (got == 0) return 0;
             slots_.ensure(index, index + got);
             if (fresh_.compare_exchange(index, index + got)) return got;
@@ -314,22 +377,25 @@ private:
     }
 
     /// Fills `out`, from `count` on, with keys that wait, until it is full or none does.
-    void take_waiting(std::span<id_type> out, std::size_t& count) noexcept {
-        link top = head_.load();
-        while (count != out.size() && !is_end(top)) {
+    void take_waiting(stack& from, std::span<id_type> out, std::size_t& count) noexcept {
+        link top = from.head.load();
+        while (count != out.size() && !is_empty(top)) {
             // Not too many at once: the more, the likelier another thread comes first.
-            const std::uint64_t most = detail::smaller(out.size() - count, 64);
+            const std::uint64_t most = smaller(out.size() - count, 64);
             std::uint64_t run = 0;
-            link below = top;
-            for (; run != most && !is_end(below); ++run)
+            link last = top, below = top;
+            for (; run != most && !is_end(below); ++run) {
+                last = below;
                 below = slots_.at(index_of(below)).word.load();
-            if (!head_.compare_exchange(top, below)) continue;
-            for (; run != 0; --run) {
-                const link next = slots_.at(index_of(top)).word.load_relaxed();
-                out[count++] = revive(top);
-                top = next;
             }
-            top = head_.load();
+            // Until this succeeds, what was read may be anything.
+            if (!from.head.compare_exchange(top, head_after(last, below))) continue;
+            for (; run != 0; --run) {
+                below = slots_.at(index_of(top)).word.load();
+                out[count++] = revive(top);
+                top = below;
+            }
+            top = from.head.load();
         }
     }
 
@@ -395,27 +461,39 @@ private:
     }
 
     void push(std::uint64_t index, place at, std::uint64_t tag) noexcept {
-        const link own = make_link(index, tag);
-        link top = head_.load();
+        stack& to = nth_stack(0);
+        link top = to.head.load();
         do {
-            // If the top has left the stack meanwhile, its note can be anything; then the exchange fails.
-            at.note.store_relaxed(is_end(top) ? note{0} : note_above(top));
+            // If the top leaves the stack meanwhile, its note can be anything; then the exchange fails.
+            at.note.store_relaxed(is_empty(top) ? note{0} : note_above(top));
             at.word.store(word_above(top, index));
-        } while (!head_.compare_exchange(top, own));
+        } while (!to.head.compare_exchange(top, make_link(index, tag)));
     }
 
     [[nodiscard]] note note_above(link top) const noexcept {
         return static_cast<note>(slots_.at(index_of(top)).note.load_relaxed() + 1);
     }
 
-    /// How many keys wait.
-    [[nodiscard]] std::uint64_t count_waiting() const noexcept {
-        link top = head_.load();
-        while (!is_end(top)) {
+    /// How many keys wait; exact, if no stack changed while they were counted.
+    struct waiting_count {
+        std::uint64_t count = 0;
+        bool is_exact = false;
+    };
+    [[nodiscard]] waiting_count count_waiting() const noexcept {
+        waiting_count found;
+        link seen[stack_count];
+        for (unsigned i = 0; i != stack_count; ++i) found.count += count_in(stacks_[i], seen[i]);
+        found.is_exact = are_heads(seen);
+        return found;
+    }
+    /// How many are in one stack, when `top` was its head.
+    [[nodiscard]] std::uint64_t count_in(const stack& one, link& top) const noexcept {
+        top = one.head.load();
+        while (!is_empty(top)) {
             const std::uint64_t below = slots_.at(index_of(top)).note.load();
             // The note was loaded with acquire, so this is not loaded before it. By its tag, the same top
             // has been there in between.
-            const link again = head_.load();
+            const link again = one.head.load();
             if (again == top) return below + 1;
             top = again;
         }
@@ -460,7 +538,7 @@ private:
     // ---- errors -------------------------------------------------------------------------------
 
     [[noreturn]] MUSTER_COLD void raise_overflow(std::uint64_t wanted) const {
-        const std::uint64_t left = keys_ - fresh_.load() + count_waiting();
+        const std::uint64_t left = keys_ - fresh_.load() + count_waiting().count;
         std::string sentence =
             detail::text("no key is left for ", wanted, wanted == 1 ? " more id" : " ids",
                          ": the range ", first_, " to ", first_ + keys_ - 1, " has ", keys_,
@@ -479,8 +557,7 @@ private:
     std::uint64_t keys_;           // of the range
     std::uint64_t first_version_;  // of a key that was never used
     id_type origin_;               // key 0, version 0 of this world
-    // On lines of their own: who asks `alive` does not wait for who creates.
-    alignas(64) detail::atomic_word<link> head_{make_link(0, end_tag)};  // top of the stack
+    stack stacks_[stack_count];
     alignas(64) detail::atomic_word<std::uint64_t> fresh_;  // indices below it were all issued
     detail::atomic_word<link> parked_{make_link(0, end_tag)};
     detail::atomic_word<std::size_t> retired_;
