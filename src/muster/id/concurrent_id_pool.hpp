@@ -37,9 +37,8 @@
 //   while one key is used 2^31 times (2^43), and is on top at just that count when the thread goes on.
 // - No false alarm. That no key is left is said when no key is left that was never used, which stays so, and all
 //   stacks were empty at one moment: each was found empty twice, and had not changed. To tell, an empty
-//   head remembers the key and version that left last. (A layout that retires and has not one bit left over of 64
-//   remembers the key only. There, at the last key, `id_overflow` can come although at each moment one was
-//   free.)
+//   head remembers the key and version that left last. (A layout that has not one bit left over of 64 remembers
+//   the key only. There, at the last key, `id_overflow` can come although at each moment one was free.)
 // - A thread that stops anywhere holds up nobody: at worst one key is in its hands.
 // - No key is handed out before its segment is published: that is done before `fresh_` moves, and fresh_
 //   moves by a compare-exchange that never passes the last key.
@@ -244,14 +243,15 @@ private:
     // A link is an index and a tag: the version, and above it the rounds of a key whose versions recur. The tag
     // with all bits set is no key's: it marks the end of a stack. (Where versions never recur, it is the
     // last version, which is not issued.)
-    static constexpr unsigned tag_bits = versions_recur ? 63 - index_bits : Layout::version_bits;
+    static constexpr unsigned spare_bits = 64 - index_bits - Layout::version_bits;
+    static constexpr unsigned tag_bits =
+        Layout::version_bits + (versions_recur && spare_bits != 0 ? spare_bits - 1 : 0);
     static constexpr std::uint64_t end_tag = detail::low_bits(tag_bits);
     using link = std::uint64_t;
 
     // The head of an empty stack: what left last, with a bit that no other link has, or, where there is none,
     // with the tag that no key has.
-    static constexpr link empty =
-        index_bits + tag_bits < 64 ? link{1} << 63 : end_tag << index_bits;
+    static constexpr link empty = spare_bits != 0 ? link{1} << 63 : end_tag << index_bits;
     static constexpr unsigned stack_count = 8;
     struct alignas(64) stack {  // on a line of its own
         detail::atomic_word<link> head{empty};
@@ -441,7 +441,8 @@ private:
     }
 
     /// Under `wrap`: after the last version, before one that would give the null id, and before the tag that
-    /// marks the end. (So the last version is left out in one of as many rounds as can be counted.)
+    /// marks the end. (So the last version is left out in the last of the rounds that the tag can count; where
+    /// no bit is left to count them, in each.)
     [[nodiscard]] bool is_round_over(std::uint64_t index, std::uint64_t version,
                                      std::uint64_t next) const noexcept {
         return version == Layout::last_version || next == end_tag ||
