@@ -5,6 +5,8 @@
 // `id_pool` behind a `std::mutex`.
 #include <muster/id/concurrent_id_pool.hpp>
 
+#include <sched.h>
+
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -175,7 +177,9 @@ void add_all(const std::string& threads) {
 [[maybe_unused]] const int registered = [] {
     add_all<1>("1 thread");
     // `./dev bench` keeps to one processor, where two threads take turns.
-    if (std::thread::hardware_concurrency() >= 2) add_all<2>("2 threads");
+    cpu_set_t usable;
+    if (sched_getaffinity(0, sizeof usable, &usable) == 0 && CPU_COUNT(&usable) >= 2)
+        add_all<2>("2 threads");
     return 0;
 }();
 

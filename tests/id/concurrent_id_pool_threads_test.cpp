@@ -2,6 +2,7 @@
 //
 // Each key has an owner in an array of atomics, and plain data in another: that nobody else touches it is
 // asserted by the first and, where this runs under the thread sanitizer, by the second.
+#include <muster/base/thread_number.hpp>
 #include <muster/id/concurrent_id_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/errors.hpp"
@@ -24,16 +26,30 @@ namespace {
 
 constexpr unsigned thread_count = 4;
 
+/// Whether threads have stacks of their own, or one between them.
+enum class stacks : bool { own, shared };
+
 /// Runs `work(0)` to `work(3)` at the same time.
-void in_threads(const std::function<void(unsigned)>& work) {
+void in_threads(const std::function<void(unsigned)>& work, stacks which = stacks::own) {
     std::atomic<unsigned> ready = 0;
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < thread_count; ++i)
-        threads.emplace_back([&, i] {
+    while (threads.size() < thread_count) {
+        std::atomic<int> fits = -1;
+        std::thread thread([&, i = static_cast<unsigned>(threads.size())] {
+            // A thread's stack follows from its number: with another number it is let go.
+            const bool stays = which == stacks::own || detail::thread_number() % 8 == 0;
+            fits = stays;
+            if (!stays) return;
             ++ready;
             while (ready != thread_count) std::this_thread::yield();
             work(i);
         });
+        while (fits == -1) std::this_thread::yield();
+        if (fits == 1)
+            threads.push_back(std::move(thread));
+        else
+            thread.join();
+    }
     for (std::thread& thread : threads) thread.join();
 }
 
@@ -92,40 +108,52 @@ using some_layouts =
                    test::least<exhaustion::wrap>, test::least<exhaustion::tombstone>>;
 TYPED_TEST_SUITE(threads_of, some_layouts, test::layout_names);
 
-TYPED_TEST(threads_of, no_key_has_two_owners_and_none_is_lost) {
+/// Four threads create and destroy at random.
+template <class TypeParam>
+void churn(stacks which) {
     using id_type = basic_id<TypeParam>;
     const std::size_t keys = static_cast<std::size_t>(
         detail::smaller(TypeParam::last_key - TypeParam::first_key + 1, 24));
     concurrent_id_pool<TypeParam> pool{{.last_key = TypeParam::first_key + keys - 1}};
     owners<TypeParam> held(keys);
-    in_threads([&](unsigned thread) {
-        std::mt19937 dice(thread);
-        std::vector<id_type> mine;
-        for (unsigned i = 0; i < 3000 * test::scale(); ++i) {
-            if (mine.empty() || dice() % 2 == 0) {
-                id_type e;
-                if (test::code_of([&] { e = pool.create(); })) {
-                    if (dice() % 8 == 0) pool.recycle_tombstones();
-                    if (mine.empty()) continue;
-                } else {
-                    held.take(e, thread);
-                    if (!pool.alive(e)) ++held.faults;
-                    mine.push_back(e);
-                    continue;
+    in_threads(
+        [&](unsigned thread) {
+            std::mt19937 dice(thread);
+            std::vector<id_type> mine;
+            for (unsigned i = 0; i < 3000 * test::scale(); ++i) {
+                if (mine.empty() || dice() % 2 == 0) {
+                    id_type e;
+                    if (test::code_of([&] { e = pool.create(); })) {
+                        if (dice() % 8 == 0) pool.recycle_tombstones();
+                        if (mine.empty()) continue;
+                    } else {
+                        held.take(e, thread);
+                        if (!pool.alive(e)) ++held.faults;
+                        mine.push_back(e);
+                        continue;
+                    }
                 }
+                std::swap(mine[dice() % mine.size()], mine.back());
+                held.leave(mine.back(), thread);
+                if (!pool.destroy(mine.back())) ++held.faults;
+                mine.pop_back();
             }
-            std::swap(mine[dice() % mine.size()], mine.back());
-            held.leave(mine.back(), thread);
-            if (!pool.destroy(mine.back())) ++held.faults;
-            mine.pop_back();
-        }
-        for (const id_type e : mine) {
-            held.leave(e, thread);
-            if (!pool.destroy(e)) ++held.faults;
-        }
-    });
+            for (const id_type e : mine) {
+                held.leave(e, thread);
+                if (!pool.destroy(e)) ++held.faults;
+            }
+        },
+        which);
     EXPECT_EQ(held.faults, 0);
     expect_all_keys(pool, keys);
+}
+
+TYPED_TEST(threads_of, no_key_has_two_owners_and_none_is_lost) {
+    churn<TypeParam>(stacks::own);
+}
+
+TYPED_TEST(threads_of, the_same_holds_where_all_use_one_stack) {
+    churn<TypeParam>(stacks::shared);
 }
 
 TYPED_TEST(threads_of, many_at_once_are_all_or_none_and_none_is_lost) {
@@ -148,7 +176,7 @@ TYPED_TEST(threads_of, many_at_once_are_all_or_none_and_none_is_lost) {
                 held.leave(e, thread);
                 if (!pool.destroy(e)) ++held.faults;
             }
-            if (i % 64 == 0) pool.recycle_tombstones();
+            if (i % 8 == 0) pool.recycle_tombstones();
         }
     });
     EXPECT_EQ(held.faults, 0);
