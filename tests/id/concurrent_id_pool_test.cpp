@@ -225,6 +225,14 @@ TEST(concurrent_id_pool, is_neither_copied_nor_moved) {
     static_assert(std::is_same_v<concurrent_id_pool<>::id_type, id>);
 }
 
+TEST(concurrent_id_pool, more_at_once_than_there_are_keys_are_refused) {
+    concurrent_id_pool<> pool{{.last_key = 9}};
+    std::vector<id> too_many(11);
+    EXPECT_EQ(sentence_of([&] { pool.create(too_many); }),
+              "no key is left for 11 ids: the range 0 to 9 has 10 keys, 10 of them free");
+    EXPECT_EQ(pool.capacity(), 0u);
+}
+
 TEST(concurrent_id_pool, knows_its_world) {
     concurrent_id_pool<> pool{{.world = 7}}, other;
     const id e = pool.create();

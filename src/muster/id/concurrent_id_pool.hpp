@@ -4,13 +4,13 @@
 // these words. But a free word does not say its own version: it says key and version of the one below it, and
 // the head of the stack says key and version of the top.
 //
-//       head [ 1  v3 ]          head [ empty ]           fresh_ = 5: keys from here on were never used
-//                 |
-//     index       |0            1           2           3           4           5
-//     word     [ 0  v2 ]   [ 4  v1 ]   [ 2  v0 ]   [ -  end ]  [ 3  v5 ]    [ 0  v0 ]
-//                live      below: 4      live       below:     below: 3     untouched
-//                at v2     at v1         at v0      nothing    at v5
-//     note                      2                       0           1           how many are below
+//             head [ 1  v3 ]     head [ empty ]          fresh_ = 5: keys from here on were never used
+//                     |
+//     index      0    |     1           2           3           4           5
+//     word   [ 0  v2 ] > [ 4  v1 ]   [ 2  v0 ]   [ -  end ]  [ 3  v5 ]   [ 0  v0 ]
+//              live      below: 4      live       below:     below: 3    untouched
+//              at v2     at v1         at v0      nothing    at v5
+//     note                  2                       0           1          how many are below
 //
 // An index is a key counted from the first one of the range. A live word says its own index, any other word
 // says another one, so that one comparison with the whole id answers `alive`.
@@ -39,7 +39,8 @@
 //   stacks were empty at one moment: each was found empty twice, and had not changed. To tell, an empty
 //   head remembers the key and version that left last. (A layout that has not one bit left over of 64 remembers
 //   the key only. There, at the last key, `id_overflow` can come although at each moment one was free.)
-// - A thread that stops anywhere holds up nobody: at worst one key is in its hands.
+// - A thread that stops anywhere holds up nobody: at worst the key is in its hands that it creates or destroys
+//   (or the keys, if it is creating or recycling many).
 // - No key is handed out before its segment is published: that is done before `fresh_` moves, and fresh_
 //   moves by a compare-exchange that never passes the last key.
 //
@@ -71,8 +72,9 @@
 namespace muster {
 
 /// Any thread may call anything at any time, but the destructor, and `unused_version`; no call waits for
-/// another. What a thread did before it destroyed an id is seen by the one that gets its key next. If one
-/// thread makes all calls, the ids are those of an `id_pool`. Neither copied nor moved.
+/// another (what `malloc` does where the pool grows is its own affair). What a thread did before it destroyed an
+/// id is seen by the one that gets its key next. If one thread makes all calls, the ids are those of an
+/// `id_pool`. Neither copied nor moved.
 template <class Layout>
 class concurrent_id_pool {
 public:
@@ -98,8 +100,9 @@ public:
     ~concurrent_id_pool() = default;
 
     /// The key that this thread freed last; or else one that another freed; or else the lowest that was never
-    /// used. `errc::id_overflow` when no key is left; `std::bad_alloc` has changed nothing. O(1): one
-    /// compare-exchange, which is tried again when another thread came first. From any thread.
+    /// used. `errc::id_overflow` if there was a moment without a free key, where those that another call has in
+    /// its hands are not free; `std::bad_alloc` has changed nothing. O(1): one compare-exchange, which is
+    /// tried again when another thread came first. From any thread.
     id_type create() {
         do {
             if (link top = empty; pop(top)) return revive(top);
@@ -109,15 +112,15 @@ public:
     }
 
     /// Ids for all of `out`, or none: `errc::id_overflow`, `std::bad_alloc`. They are those that single calls
-    /// would give, but others' may be in between. Where it fails because other threads took keys
-    /// while it ran, those it had are destroyed again, `out` has null ids in their places, and a version of these
-    /// keys is spent; else what fails has changed nothing. O(n), with fewer compare-exchanges than single
-    /// calls. From any thread.
+    /// would give, but others' may be in between. Whether it finds enough keys while other threads create and
+    /// destroy is a matter of timing; where they took some while it ran, those it had are destroyed again,
+    /// `out` has null ids in their places, and a version of these keys is spent. Else what fails has changed
+    /// nothing. O(n), with fewer compare-exchanges than single calls. From any thread.
     void create(std::span<id_type> out) {
-        // Before the others are counted: it only grows, so that the sum is not less than there is.
+        if (out.size() > keys_) raise_overflow(out.size());
         const std::uint64_t fresh = fresh_.load();
         const waiting_count waiting = count_waiting();
-        if (out.size() > waiting.count + (keys_ - fresh) && waiting.is_exact)
+        if (out.size() > waiting.count + (keys_ - fresh) && waiting.is_steady)
             raise_overflow(out.size());
         if (out.size() > waiting.count)
             slots_.ensure(fresh, smaller(fresh + (out.size() - waiting.count), keys_));
@@ -475,16 +478,16 @@ private:
         return static_cast<note>(slots_.at(index_of(top)).note.load_relaxed() + 1);
     }
 
-    /// How many keys wait; exact, if no stack changed while they were counted.
+    /// How many keys wait; exact where no other thread is in a call. Steady: each stack was found the same twice.
     struct waiting_count {
         std::uint64_t count = 0;
-        bool is_exact = false;
+        bool is_steady = false;
     };
     [[nodiscard]] waiting_count count_waiting() const noexcept {
         waiting_count found;
         link seen[stack_count];
         for (unsigned i = 0; i != stack_count; ++i) found.count += count_in(stacks_[i], seen[i]);
-        found.is_exact = are_heads(seen);
+        found.is_steady = are_heads(seen);
         return found;
     }
     /// How many are in one stack, when `top` was its head.
