@@ -17,6 +17,8 @@ using entity = id;
 struct id_pool_options;
 template <class Layout = layouts::bound>
 class id_pool;
+template <class Layout = layouts::bound>
+class concurrent_id_pool;
 
 class world_number;
 

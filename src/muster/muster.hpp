@@ -4,6 +4,7 @@
 #include <muster/base/config.hpp>
 #include <muster/base/error.hpp>
 #include <muster/fwd.hpp>
+#include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id.hpp>
 #include <muster/id/id_pool.hpp>
 #include <muster/id/layout.hpp>

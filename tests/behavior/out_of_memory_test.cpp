@@ -1,4 +1,5 @@
 // Every allocation of the pool fails once, at every point of a story; nothing may be lost or changed.
+#include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -98,6 +99,44 @@ TEST(out_of_memory, many_at_once_take_all_their_memory_before_the_first) {
     EXPECT_GE(failures, 1);
     EXPECT_EQ(many.back(), id::pack(5127, 0, 1));
     EXPECT_EQ(pool.size(), 5064u + 64u);
+}
+
+TYPED_TEST(out_of_memory, a_concurrent_pool_loses_nothing_at_any_point) {
+    using id_type = basic_id<TypeParam>;
+    concurrent_id_pool<TypeParam> pool;
+    const std::size_t keys = TypeParam::key_bits > 8 ? 9000 : 30;
+    int failures = 0;
+    std::vector<id_type> living;
+    const auto insist_on = [&](auto call) {
+        for (int wait = 0;; ++wait) {
+            countdown = wait;
+            try {
+                call();
+                countdown = -1;
+                return;
+            } catch (const std::bad_alloc&) {
+                countdown = -1;
+                ++failures;
+            }
+            ASSERT_EQ(pool.size(), living.size());
+            for (const id_type e : living) ASSERT_TRUE(pool.alive(e));
+        }
+    };
+    insist_on([&] { living.push_back(pool.create()); });
+    EXPECT_EQ(failures, 1);
+    const id_type freed = pool.create();
+    pool.destroy(freed);
+    std::vector<id_type> many(keys - 1);
+    insist_on([&] { pool.create(many); });
+    // The key that waited was not spent by the tries that failed.
+    EXPECT_EQ(many[0], id_type::pack(freed.key(), freed.version() + 1, pool.world()));
+    EXPECT_EQ(many.back().key(), TypeParam::first_key + keys - 1);
+    // Four segments; those that came before a failure stay.
+    if (TypeParam::key_bits > 8) EXPECT_EQ(failures, 4);
+    living.insert(living.end(), many.begin(), many.end());
+    if (TypeParam::key_bits > 8) insist_on([&] { pool.reserve(20'000); });
+    for (const id_type e : living) ASSERT_TRUE(pool.alive(e));
+    EXPECT_EQ(pool.size(), living.size());
 }
 
 TEST(out_of_memory, growing_step_by_step_allocates_seldom) {

@@ -39,4 +39,25 @@ private:
     T value_{};
 };
 
+/// The same for a word that lies in an array which others share. Names it, as a pointer would.
+template <class T>
+class atomic_word_ref {
+public:
+    constexpr explicit atomic_word_ref(T* at) noexcept : at_(at) {}
+
+    [[nodiscard]] T load() const noexcept { return __atomic_load_n(at_, __ATOMIC_ACQUIRE); }
+    [[nodiscard]] T load_relaxed() const noexcept { return __atomic_load_n(at_, __ATOMIC_RELAXED); }
+    void store(T value) const noexcept { __atomic_store_n(at_, value, __ATOMIC_RELEASE); }
+    void store_relaxed(T value) const noexcept { __atomic_store_n(at_, value, __ATOMIC_RELAXED); }
+    [[nodiscard]] bool compare_exchange(T& expected, T wanted) const noexcept {
+        return __atomic_compare_exchange_n(at_, &expected, wanted, false, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
+    }
+    /// Tells the processor that it is going to be written.
+    void expect_store() const noexcept { __builtin_prefetch(at_, 1); }
+
+private:
+    T* at_;
+};
+
 }  // namespace muster::detail

@@ -39,6 +39,7 @@
 #include <muster/base/sparse_array.hpp>
 #include <muster/base/text.hpp>
 #include <muster/id/id.hpp>
+#include <muster/id/id_pool_options.hpp>
 #include <muster/id/key_set.hpp>
 
 #include <cstddef>
@@ -47,19 +48,6 @@
 #include <string>
 
 namespace muster {
-
-/// How a pool starts. A value that does not fit the layout is `errc::id_out_of_range`.
-struct id_pool_options {
-    /// The number in every id; ignored by layouts without world bits. Nobody else is asked whether
-    /// it is in use: see `world_number`.
-    std::uint64_t world = 1;
-    /// The keys that `create` gives out, both included. The defaults are those of the layout.
-    std::uint64_t first_key = 0;
-    std::uint64_t last_key = ~std::uint64_t{0};
-    muster::reuse reuse = muster::reuse::lifo;
-    /// No key starts below this version: for a world number that was used before.
-    std::uint64_t first_version = 0;
-};
 
 namespace detail {
 
@@ -87,19 +75,9 @@ public:
         : origin_(id_type::assemble(0, 0, Layout::world_bits == 0 ? 0 : options.world)),
           first_(larger(options.first_key, Layout::first_key)),
           first_version_(larger(options.first_version, Layout::first_version)),
-          last_(options.last_key == ~std::uint64_t{0} ? Layout::last_key : options.last_key),
+          last_(last_key_of<Layout>(options)),
           reuse_(options.reuse) {
-        if (Layout::world_bits != 0 && options.world > Layout::last_world)
-            raise_does_not_fit("world", options.world, Layout::world_bits);
-        if (Layout::world_bits != 0 && options.world == 0)
-            raise(errc::id_out_of_range, "world 0 is no world: numbers start at 1");
-        if (first_ > Layout::last_key) raise_does_not_fit("key", first_, Layout::key_bits);
-        if (last_ > Layout::last_key) raise_does_not_fit("key", last_, Layout::key_bits);
-        if (first_ > last_)
-            raise(errc::id_out_of_range, text("the key range ", range_text(), " is empty"));
-        if (first_version_ >= Layout::last_version)
-            raise(errc::id_out_of_range, text("versions cannot start at ", first_version_,
-                                              ": the first must be below ", Layout::last_version));
+        check_pool_range<Layout>(options.world, first_, last_, first_version_);
     }
     slot_pool(const slot_pool&) = delete;
     slot_pool& operator=(const slot_pool&) = delete;
