@@ -342,7 +342,10 @@ void store<Layout>::reserve_ids(std::vector<std::uint64_t>& out) {
 
 template <class Layout>
 void store<Layout>::refuse_impossible(at_type who, const char* call) const {
-    if (is_foreign(who.id) || who.id.is_null()) raise_not_alive(who, call);
+    if (is_foreign(who.id)) raise_not_alive(who, call);
+    if (who.id.is_null())  // what else is wrong with an id, only the world knows
+        raise(errc::dead_entity,
+              text("the null id is nobody (", call, " at ", place_text(who.where), ")"));
 }
 
 template <class Layout>
@@ -366,7 +369,7 @@ void store<Layout>::receive() {
 
 template <class Layout>
 void store<Layout>::receive_at_home() {
-    if (home_ == this_thread()) receive();
+    if (home_.load() == this_thread()) receive();
 }
 
 template <class Layout>

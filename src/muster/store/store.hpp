@@ -870,13 +870,13 @@ public:
     [[nodiscard]] inbox& mail() noexcept { return inbox_; }
     /// Ids for a thread's command buffer, at least one: any thread. `errc::id_overflow`.
     void reserve_ids(std::vector<std::uint64_t>& out);
-    /// Null, or of another world.
+    /// An id that is null, or of another world: any thread, at any time.
     void refuse_impossible(at_type who, const char* call) const;
     /// Carries out what was submitted, unless a scope is open.
     void receive();
     /// The same on the thread that the world is used from, which no other need be.
     void receive_at_home();
-    void make_home() noexcept { home_ = this_thread(); }
+    void make_home() noexcept { home_.store(this_thread()); }
 
     /// While it lives, no other thread may change the world: `errc::second_writer`. Costs nothing unless
     /// the build watches threads.
@@ -1616,11 +1616,11 @@ private:
     playback* playback_ = nullptr;  // owned; apart, so that who includes this need not compile it
     sharing* sharing_ = nullptr;    // the same
     inbox inbox_;
-    std::uintptr_t home_ = this_thread();
-    atomic_word<std::uintptr_t> writer_;    // the thread that changes it; see `writing`
-    atomic_word<const char*> writer_call_;  // what it does
-    std::uint32_t writings_ = 0;            // how often it has begun and not ended
-    std::string_view acting_;               // the system that runs; see `as_system`
+    atomic_word<std::uintptr_t> home_{this_thread()};  // see `receive_at_home`
+    atomic_word<std::uintptr_t> writer_;               // the thread that changes it; see `writing`
+    atomic_word<const char*> writer_call_;             // what it does
+    std::uint32_t writings_ = 0;                       // how often it has begun and not ended
+    std::string_view acting_;                          // the system that runs; see `as_system`
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has
     std::vector<change_log*> observers_;
