@@ -18,7 +18,7 @@ TEST(key_map, has_nothing_at_first) {
     for (const std::uint64_t key :
          {std::uint64_t{0}, std::uint64_t{511}, std::uint64_t{1} << 40, none})
         EXPECT_EQ(m.find(key), none);
-    EXPECT_EQ(m.find_near(0), nullptr);
+    EXPECT_FALSE(m.look().cover(0));
 }
 
 TEST(key_map, keeps_words_of_near_and_of_far_keys) {
@@ -74,11 +74,29 @@ TEST(key_map, trims_what_has_no_words_and_nothing_else) {
     for (std::uint64_t key = 512; key < 4096; ++key) m.at(key) = none;
     m.prepare(std::uint64_t{1} << 50, false);
     m.trim();
-    EXPECT_EQ(m.find_near(1000), nullptr);
+    EXPECT_EQ(&m.look()[1000], &m.look()[1000 + map::page_size]);  // no page of its own
     for (std::uint64_t key = 0; key < 5000; ++key)
         ASSERT_EQ(m.find(key), key < 512 || key >= 4096 ? key : none);
     m.clear();
     EXPECT_EQ(m.find(1), none);
+}
+
+TEST(key_map, forgets_words_that_are_not_wanted) {
+    map m;
+    for (const std::uint64_t key : {1u, 2u, 5000u}) {
+        m.prepare(key, true);
+        m.at(key) = key;
+    }
+    m.prepare(std::uint64_t{1} << 50, false);
+    m.at(std::uint64_t{1} << 50) = 7;
+    m.keep([](std::uint64_t word) { return word % 2 == 0; });
+    EXPECT_EQ(m.find(1), none);
+    EXPECT_EQ(m.find(2), 2u);
+    EXPECT_EQ(m.find(5000), 5000u);
+    EXPECT_EQ(m.find(std::uint64_t{1} << 50), none);
+    m.trim();
+    EXPECT_FALSE(m.has_far());
+    EXPECT_EQ(m.find(2), 2u);
 }
 
 TEST(key_map, agrees_with_a_map_of_the_standard_library) {

@@ -73,6 +73,51 @@ TEST_F(set_of_texts, finds_exactly_the_id_that_has_a_value) {
     EXPECT_EQ(set.size(), 0u);
 }
 
+/// What the entry of an id says: its slot, that it has none, or more than that.
+std::uint64_t read(const sparse_set& set, id e) {
+    constexpr auto shape = sparse_set::id_shape::of<id::layout_type>();
+    return set.entries().cover(e.key()) ? shape.read(set.entries()[e.key()], e.value())
+                                        : ~std::uint64_t{0};
+}
+
+TEST_F(set_of_texts, an_entry_stays_until_it_is_forgotten) {
+    constexpr std::uint64_t unset = sparse_set::id_shape::of<id::layout_type>().unset();
+    EXPECT_GT(read(set, who(5, 3)), unset);
+    const slot_index slot = add(who(5, 3), 1);
+    EXPECT_EQ(read(set, who(5, 3)), to_int(slot));
+    remove(who(5, 3));
+    EXPECT_EQ(read(set, who(5, 3)), unset);
+    for (const id other : {who(5, 2), who(6, 3), id::pack(5, 3, 2), id::pack(5, 0xFFFF, 0xFFFF)})
+        EXPECT_GT(read(set, other), unset) << to_string(other);
+    EXPECT_EQ(set.forget(who(5, 3).value()), no_slot);
+    EXPECT_GT(read(set, who(5, 3)), unset);
+    EXPECT_EQ(set.forget(who(900'000).value()), no_slot);  // which never had one
+    const slot_index again = add(who(5, 4), 1);
+    EXPECT_EQ(set.forget(who(5, 4).value()), again);
+    EXPECT_GT(read(set, who(5, 4)), unset);
+    EXPECT_EQ(set.size(), 0u);
+    set.drop(again);
+}
+
+TEST_F(set_of_texts, no_entry_is_taken_for_that_of_an_id_of_ones) {
+    const id ones = id::pack(7, 0xFFFF, 0xFFFF);
+    add(who(8), 1);
+    EXPECT_GT(read(set, ones), sparse_set::id_shape::of<id::layout_type>().unset());
+    add(ones, 2);
+    EXPECT_TRUE(set.has(ones.value()));
+    remove(ones);
+    EXPECT_FALSE(set.has(ones.value()));
+}
+
+TEST_F(set_of_texts, trims_entries_without_a_slot) {
+    add(who(5), 1);
+    add(who(6), 1);
+    remove(who(6));
+    set.trim();
+    EXPECT_GT(read(set, who(6)), sparse_set::id_shape::of<id::layout_type>().unset());
+    EXPECT_TRUE(set.has(who(5).value()));
+}
+
 TEST_F(set_of_texts, values_stay_where_they_are) {
     std::vector<const std::string*> places;
     for (int i = 0; i < 10'000; ++i) places.push_back(&at(add(who(static_cast<unsigned>(i)), i)));
@@ -124,6 +169,9 @@ TEST_F(set_of_wide, large_values_have_small_pages) {
     EXPECT_EQ(seen, wanted);
     EXPECT_EQ(set.run(slot_index{1}), 2u);
     EXPECT_EQ(set.run(slot_index{7}), 1u);  // the end of its page
+    EXPECT_EQ(set.block_size(), 8u);
+    EXPECT_EQ(set.block_at(slot_index{8}), 0b01101101u);   // 9, 12 and 15 are gone
+    EXPECT_EQ(set.block_at(slot_index{24}), 0b00110110u);  // and there is no 30
 }
 
 TEST_F(set_of_numbers, runs_end_at_holes_and_at_pages) {
@@ -136,6 +184,17 @@ TEST_F(set_of_numbers, runs_end_at_holes_and_at_pages) {
     EXPECT_EQ(set.run(slot_index{0}), 700u);
     EXPECT_EQ(set.run(slot_index{701}), page - 701);
     EXPECT_EQ(set.next(700), slot_index{701});
+}
+
+TEST_F(set_of_numbers, runs_without_holes_end_with_the_last_value) {
+    const std::uint32_t page = set.page_size();
+    for (unsigned i = 0; i < page + 100; ++i) add(who(i), 0);
+    EXPECT_EQ(set.run(slot_index{page}), 100u);
+    EXPECT_EQ(set.run(slot_index{page + 99}), 1u);
+    const slot_index waiting = set.take();
+    EXPECT_EQ(set.run(slot_index{page}), 100u);
+    set.give_back(waiting);
+    EXPECT_EQ(set.run(slot_index{page}), 100u);
 }
 
 TEST_F(set_of_texts, is_put_in_another_order) {

@@ -157,6 +157,48 @@ TYPED_TEST(sparse_hostile, who_gets_the_key_of_a_dead_one_inherits_nothing) {
     EXPECT_EQ(w.template count<burning>(), 1u);
 }
 
+TYPED_TEST(sparse_hostile, who_had_it_and_dies_leaves_nothing_to_the_next) {
+    auto& w = this->here;
+    for (int i = 0; i < 9; ++i) {
+        const auto e = w.spawn();
+        EXPECT_FALSE((w.template has_any<burning, label, stunned, counted>(e)));
+        for (int again = 0; again < 2; ++again) {
+            w.set(e, burning{i});
+            EXPECT_EQ(w.template get<burning>(e).heat, i);
+            EXPECT_TRUE(w.template remove<burning>(e));
+            EXPECT_FALSE(w.template remove<burning>(e));
+            EXPECT_TRUE(w.empty(e));
+        }
+        if (i % 2 == 0) w.set(e, counted(i));
+        w.destroy(e);
+        EXPECT_EQ(counted::count.living, 0);
+        EXPECT_TRUE(code_of([&] { w.set(e, burning{9}); }).has_value());
+        EXPECT_EQ(w.template count<burning>(), 1u);
+    }
+}
+
+TYPED_TEST(sparse_hostile, who_had_a_fragment_that_is_gone_gets_another) {
+    auto& w = this->here;
+    const auto e = w.spawn(place{1});
+    const auto before = w.template fragment<int>();
+    w.define(before).sparse();
+    w.set(e, before, 1);
+    w.remove(e, before);
+    w.destroy(before);
+    const auto after = w.template fragment<int>();
+    w.define(after).sparse();
+    EXPECT_FALSE(w.has(e, after));
+    w.set(e, after, 2);
+    EXPECT_EQ(w.template get<int>(e, after), 2);
+    w.collect_garbage();
+    w.remove(e, after);
+    w.collect_garbage();
+    w.set(e, after, 3);
+    EXPECT_EQ(w.template get<int>(e, after), 3);
+    w.destroy(e);
+    EXPECT_EQ(w.count(after), 0u);
+}
+
 TYPED_TEST(sparse_hostile, far_keys_have_sparse_values) {
     using id_type = basic_id<TypeParam>;
     auto& w = this->here;

@@ -2,7 +2,19 @@
 // here, without what its header costs everyone who includes it.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 namespace muster::detail {
+
+/// A word that another thread may write meanwhile: as it was before, or is then. g++ takes an atomic load
+/// for one that changes all other memory, and loops would look for everything anew behind it.
+template <class T>
+[[nodiscard]] T read_once(const T& word) noexcept {
+    if constexpr (sanitizes_threads)
+        return __atomic_load_n(&word, __ATOMIC_RELAXED);
+    else  // SAFETY: one instruction, for a word that is aligned.
+        return *static_cast<const volatile T*>(&word);
+}
 
 /// Loads acquire and stores release; `_relaxed` ones order nothing.
 template <class T>

@@ -42,7 +42,20 @@
 /// Keeps the making of an error out of the code that calls it.
 #define MUSTER_COLD [[gnu::cold, gnu::noinline]]
 
+/// 1 if the thread sanitizer watches this file.
+#if defined(__SANITIZE_THREAD__)
+#define MUSTER_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MUSTER_THREAD_SANITIZER 1
+#endif
+#endif
+#ifndef MUSTER_THREAD_SANITIZER
+#define MUSTER_THREAD_SANITIZER 0
+#endif
+
 namespace muster::detail {
 inline constexpr bool checked = !MUSTER_UNCHECKED;
 inline constexpr bool watches_threads = MUSTER_THREAD_CHECKS;
+inline constexpr bool sanitizes_threads = MUSTER_THREAD_SANITIZER;
 }  // namespace muster::detail

@@ -9,6 +9,7 @@
 #include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <exception>
 #include <source_location>
@@ -45,7 +46,7 @@ struct query_argument<T*> {
     static constexpr bool is_optional = true;
 };
 
-/// The components of one kind in one chunk, or in one run of a walk.
+/// The components of one kind in one chunk, or in rows of a walk.
 template <class T>
 struct query_column {
     using argument = query_argument<T>;
@@ -61,6 +62,25 @@ struct query_column {
         } else {
             return *(is_tag<type> ? values : values + row);
         }
+    }
+};
+
+/// The same in the lanes of a block.
+template <class T>
+struct lane_column {
+    using argument = query_argument<T>;
+    using type = typename argument::type;
+    lane_source source;
+    const lane_place* places;
+
+    [[nodiscard]] typename argument::value at(std::size_t lane) const noexcept {
+        if (source.found != nullptr) return query_column<T>(source.found[lane]).at(0);
+        if (source.inside == nullptr) return query_column<T>(source.base).at(lane);
+        // Bases are read anew for each lane: who makes chunks in a loop moves them.
+        const chunk_index chunk{places[lane].chunk};
+        std::byte* const base = argument::is_optional ? source.inside->base(chunk)
+                                                      : source.inside->bases[to_int(chunk)];
+        return query_column<T>(base).at(places[lane].row);
     }
 };
 
@@ -162,6 +182,9 @@ public:
                 if (at == all.end()) break;
             } else if (!walk->next()) {
                 break;
+            } else if (!walk->is_run()) {
+                each_lane(*walk, look, indices);
+                continue;
             }
             each_row(walk, all, at, look, indices);
         }
@@ -178,9 +201,8 @@ public:
             all.is_plain ? detail::walk_of<Layout>() : start_rows();
         typename store_type::scope changes(*store_);
         if (walk)
-            while (walk->next())
-                look(basic_rows<Layout>(*store_, walk->chunk(), walk->row(), walk->size(),
-                                        walk->ids()));
+            for (typename detail::walk<Layout>::rows one; walk->next(one);)
+                look(basic_rows<Layout>(*store_, one.chunk, one.first, one.count, one.ids));
         else
             for (detail::chunk_data* const* at = all.begin(); at != all.end();) {
                 const std::size_t first = all.first_row(at);
@@ -306,7 +328,7 @@ public:
         const detail::chunk_range all = chunks();
         if (!all.is_plain) {
             const detail::walk_of<Layout> walk = start_for({});
-            return walk->next() ? *walk->ids() : id_type{};
+            return walk->next() ? walk->ids()[std::countr_zero(walk->left())] : id_type{};
         }
         for (const detail::chunk_data* chunk : all)
             if (chunk->size != 0) return ids(*chunk)[0];
@@ -471,6 +493,16 @@ private:
             look(std::get<I>(columns).at(row)...);
         }
     }
+    /// Those of a block that match.
+    template <class Look, std::size_t... I>
+    [[gnu::always_inline]] static void each_lane(const detail::walk<Layout>& walk, Look& look,
+                                                 std::index_sequence<I...>) {
+        const std::tuple columns{detail::lane_column<Ts>{walk.source(I), walk.places()}...};
+        const id_type* const entities = walk.ids();
+        for (std::uint64_t left = walk.left(); left != 0; left &= left - 1)
+            show(look, entities, columns, static_cast<std::size_t>(std::countr_zero(left)),
+                 indices);
+    }
     /// The rows of the chunk at `at`, which goes on to the next, or the run of the walk.
     template <class Look, std::size_t... I>
     [[gnu::always_inline]] void each_row(const detail::walk_of<Layout>& walk,
@@ -479,12 +511,11 @@ private:
                                          std::index_sequence<I...>) const {
         const std::size_t first = all.first_row(at);
         const detail::chunk_data* const chunk = walk ? nullptr : *at++;
-        const std::tuple columns{chunk != nullptr ? column<Ts>(*store_, *chunk)
-                                                  : detail::query_column<Ts>(walk->values(I))...};
+        const std::tuple columns{chunk != nullptr
+                                     ? column<Ts>(*store_, *chunk)
+                                     : detail::query_column<Ts>(walk->source(I).base)...};
         const std::size_t size = chunk != nullptr ? all.end_row(at, chunk->size) : walk->size();
         const id_type* const entities = chunk != nullptr ? ids(*chunk) : walk->ids();
-        if (chunk == nullptr && size == 1)  // what a loop over many begins with would cost more
-            return show(look, entities, columns, 0, indices);
         for (std::size_t row = first; row < size; ++row)
             show(look, entities, columns, row, indices);
     }
@@ -533,7 +564,7 @@ private:
     }
     void find_rows() {
         row_ = size_ = 0;
-        if (walk_) return find_run(indices);
+        if (walk_) return find_walked(indices);
         while (at_ != end_ && (*at_)->size == 0) ++at_;
         if (at_ == end_) return;
         const detail::chunk_data& chunk = **at_++;
@@ -542,11 +573,12 @@ private:
         columns_ = std::tuple{basic_query::template column<Ts>(*store_, chunk)...};
     }
     template <std::size_t... I>
-    void find_run(std::index_sequence<I...>) {
-        if (!walk_->next()) return;
-        size_ = walk_->size();
-        ids_ = walk_->ids();
-        columns_ = std::tuple{detail::query_column<Ts>(walk_->values(I))...};
+    void find_walked(std::index_sequence<I...>) {
+        typename detail::walk<Layout>::rows found;
+        if (!walk_->next(found)) return;
+        size_ = found.count;
+        ids_ = found.ids;
+        columns_ = std::tuple{detail::query_column<Ts>(walk_->find(I, found.lane))...};
     }
 
     const store_type* store_;

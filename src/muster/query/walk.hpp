@@ -1,10 +1,13 @@
 // walk: over the entities that match where sparse fragments are asked for. It starts from the cheaper side,
-// the chunks that may match or the smallest of the sparse sets that are asked for, and gives runs:
-// entities that stand next to each other and whose components do, too, so that a loop over a run is one
-// over arrays.
+// the chunks that may match or the smallest of the sparse sets that are asked for, and gives blocks: up to
+// 64 lanes, entities whose ids stand next to each other, of which some match.
 //
-//     burning    [ e3 ][ e4 ][ e9 ]                leads, if it has fewer entities than the chunks
-//     position   [ e2 ][ e3 ][ e4 ][ e9 ]...       runs: e3 and e4 are neighbours in both; then e9
+//     burning    [ e3 ][ e4 ][ e9 ][    ]          leads, if it has fewer entities than the chunks
+//     left          1     0     1     0            e4 does not match; nobody has the last slot
+//     position   [ e2 ][ e9 ][ e3 ]...             of e3 and e9: by chunk and row, as their records say
+//
+// Where all match and all components stand next to each other, too, a block is a run of any length: a
+// loop over it is one over arrays.
 //
 // While a walk goes on, a scope is open: nothing comes or goes.
 #pragma once
@@ -12,6 +15,7 @@
 #include <muster/query/query_cache.hpp>
 #include <muster/store/store.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,37 +24,64 @@
 
 namespace muster::detail {
 
+/// Where an entity is that a sparse set leads to.
+struct lane_place {
+    std::uint32_t chunk;
+    std::uint32_t row;
+};
+
+/// Where the components of one fragment are, for the lanes of a block: one of three ways.
+struct lane_source {
+    std::byte* base;              // of the first lane; the others stand behind it
+    const fragment_data* inside;  // not null: where the place of each lane says
+    std::byte* const* found;      // not null: of each lane, or null
+};
+
 template <class Layout>
 class MUSTER_API walk {
 public:
     using id_type = basic_id<Layout>;
 
-    /// Those that match the list, which was just read; `wanted` are the fragments that runs show, at most
-    /// `terms::limit`.
+    /// Those that match the list, which was just read; `wanted` are the fragments whose components are
+    /// shown, at most `terms::limit`.
     walk(const store<Layout>& from, const query_cache& cache, const match_list& list,
          std::span<const fragment_data* const> wanted);
 
     walk(const walk&) = delete;
     walk& operator=(const walk&) = delete;
 
-    /// The next run; false if there is none.
-    bool next() {
-        if (++at_ < filled_) [[likely]]
-            return true;
-        return refill();
+    /// The next block; false if there is none.
+    bool next();
+
+    /// Of the first lane, which need not match.
+    [[nodiscard]] const id_type* ids() const noexcept { return ids_; }
+    /// The lanes that match; of a run, the first 64.
+    [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+    [[nodiscard]] bool is_run() const noexcept { return run_ != 0; }
+    /// How many match.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return is_run() ? run_ : static_cast<std::size_t>(std::popcount(left_));
+    }
+    /// Of each lane, for sources that are `inside`.
+    [[nodiscard]] const lane_place* places() const noexcept { return places_.data(); }
+    [[nodiscard]] const lane_source& source(std::size_t wanted) const noexcept {
+        return wanted_[wanted].source;
     }
 
-    [[nodiscard]] const id_type* ids() const noexcept { return runs_[at_].ids; }
-    [[nodiscard]] std::size_t size() const noexcept { return runs_[at_].count; }
-    /// Where the first component of a wanted fragment is; null: they do not have it.
-    [[nodiscard]] std::byte* values(std::size_t wanted) const noexcept {
-        return values_[at_ * wanted_.size() + wanted];
-    }
-    /// The chunk that all of them are in, and the row of the first; null if it was not looked for.
-    [[nodiscard]] const chunk_data* chunk() const noexcept { return runs_[at_].chunk; }
-    [[nodiscard]] std::size_t row() const noexcept { return runs_[at_].row; }
+    /// Entities of a block that stand next to each other, all in one chunk, and whose components do.
+    struct rows {
+        std::size_t lane = 0;
+        std::size_t count = 0;
+        const id_type* ids = nullptr;
+        const chunk_data* chunk = nullptr;  // null: it was not looked for
+        std::size_t first = 0;              // row of that chunk
+    };
+    /// The next ones, instead of the next block; false if there are none.
+    bool next(rows& found);
+    /// Where the component of a lane is; null: it has none.
+    [[nodiscard]] std::byte* find(std::size_t wanted, std::size_t lane) const noexcept;
 
-    /// One that the caller deletes; null if the list is plain.
+    /// One that the caller ends.
     [[nodiscard]] static walk* start(const store<Layout>& from, const query_cache& cache,
                                      const match_list& list,
                                      std::span<const fragment_data* const> wanted);
@@ -60,74 +91,62 @@ public:
     static void find(void* store, void* cache, void* list, batch_targets& found);
 
 private:
-    static constexpr std::uint32_t block_size = 64;  // entities that are looked at together
+    static constexpr std::uint32_t block_size = 64;
 
-    struct run {
-        const id_type* ids;
-        const chunk_data* chunk;
-        std::size_t row;
-        std::size_t count;
-    };
-    /// Up to 64 entities whose ids stand next to each other, and those that are left of them: a bit each.
-    struct block {
-        const id_type* ids;
-        std::uint64_t left;
-    };
     struct wanted_fragment {
         const fragment_data* fragment;
         std::size_t size;
-        std::byte* base;  // in the chunk that was last looked at, or of the block, if its set leads
-        bool is_led;
+        lane_source source;
     };
 
     void choose_lead(const match_list& list);
-    bool refill();
-    bool show_whole();
-    [[nodiscard]] bool find_block(block& found);
-    [[nodiscard]] bool find_in_chunks(block& found);
-    [[nodiscard]] bool find_in_lead(block& found);
-    [[nodiscard]] bool find_loose(block& found);
-    void keep_matching(block& one);
-    [[nodiscard]] std::uint64_t having(const beside_term& term, const block& one) const noexcept;
-    void locate(block& one);
-    void look_at(chunk_index which);
-    void show(const block& one);
-    void add_run(const block& one, unsigned lane, unsigned count);
-    [[nodiscard]] std::byte* find_value(const wanted_fragment& one, id_type who) const noexcept;
-    [[nodiscard]] bool are_neighbours(const block& one) const noexcept;
-    [[nodiscard]] bool follows(std::size_t which) const noexcept;
+    void note_matching(const match_list& list);
+    void find_sources();
+    [[nodiscard]] bool find_run();
+    [[nodiscard]] bool find_block();
+    [[nodiscard]] bool find_in_chunks();
+    [[nodiscard]] bool find_in_lead();
+    [[nodiscard]] bool find_loose();
+    void show_chunk(const chunk_data& chunk, std::size_t row, std::size_t count);
+    void show_slots(const sparse_set& set, slot_index first);
+    void locate();
+    void keep_matching();
+    [[nodiscard]] std::uint64_t having(const beside_term& term) const noexcept;
+    void find_values();
+    [[nodiscard]] bool follows(std::size_t lane) const noexcept;
 
     const store<Layout>& store_;
     const query_cache& cache_;
-    terms question_;
-    std::vector<beside_term> beside_;
-    std::vector<wanted_fragment> wanted_;
-    bool has_sparse_wanted_ = false;  // beside that which leads
+    const terms& question_;
+    std::vector<beside_term> beside_;    // what is asked of each entity
+    std::span<wanted_fragment> wanted_;  // what is shown; in room_
 
-    chunk_data* const* next_chunk_ = nullptr;
-    chunk_data* const* last_chunk_ = nullptr;
+    chunk_data* const* next_chunk_;
+    chunk_data* const* last_chunk_;
     std::size_t next_row_ = 0;
     const sparse_set* lead_ = nullptr;
-    bool needs_chunk_ = false;  // of those that lead_ has
-    bool is_whole_ = false;     // nothing is asked of single entities: runs are as long as can be
     std::uint32_t next_slot_ = 0;
-    bool visits_loose_ =
-        false;  // entities that are in no chunk may match, and nothing leads to them
     std::size_t loose_set_ = 0;
+    bool visits_loose_ = false;  // those in no chunk may match, and nothing leads to them
+    bool is_whole_ = false;      // nothing is asked of single entities: blocks can be long runs
+    bool is_by_lane_ = true;     // all that is wanted stands next to each other, as the ids do
 
-    // Of the block that is looked at.
-    const chunk_data* chunk_ = nullptr;  // of all of them, or that was looked at last
-    bool chunk_matches_ = false;
-    const chunk_data* chunks_[block_size];  // of each, where a set leads
-    std::size_t rows_[block_size];
+    // The block.
+    const id_type* ids_ = nullptr;
+    std::uint64_t left_ = 0;
+    std::size_t run_ = 0;                // how long it is; 0: it is none
+    const chunk_data* chunk_ = nullptr;  // that all of it is in; null: a set leads
+    std::size_t row_ = 0;                // of the first lane
+    std::uint64_t unshown_ = 0;          // lanes that `next(rows&)` has not come to
 
-    run runs_[block_size];
-    std::vector<std::byte*> values_;  // of each run, for all that is wanted
-    std::size_t at_ = 0;
-    std::size_t filled_ = 0;
+    // Only where a set leads, and chunks are asked for.
+    std::vector<lane_place> places_;  // of each lane
+    std::vector<char> matching_;      // which chunks do
+    std::vector<std::byte*> found_;   // by wanted fragment and lane; see `lane_source`
+    wanted_fragment room_[terms::limit];
 };
 
-/// A walk if the list is not plain, and its end.
+/// A walk, if there is one, and its end.
 template <class Layout>
 class walk_of {
 public:
@@ -142,6 +161,7 @@ public:
     }
     explicit operator bool() const noexcept { return walk_ != nullptr; }
     walk<Layout>* operator->() const noexcept { return walk_; }
+    walk<Layout>& operator*() const noexcept { return *walk_; }
 
 private:
     walk<Layout>* walk_ = nullptr;

@@ -35,6 +35,8 @@ public:
     [[nodiscard]] chunk_data& at(chunk_index index) const noexcept {
         return *by_index_[to_int(index)];
     }
+    /// Numbers from here on are of no chunk.
+    [[nodiscard]] std::size_t end() const noexcept { return by_index_.size(); }
     /// The chunk with this number, if it still is the one with this serial; else null.
     [[nodiscard]] chunk_data* find(chunk_index index, std::uint64_t serial) const noexcept;
 

@@ -2,9 +2,21 @@
 #include <muster/storage/key_map.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 namespace muster::detail {
+
+template <class Word, Word Absent>
+Word* key_map<Word, Absent>::no_words() noexcept {
+    static constexpr auto all = [] {
+        std::array<Word, page_size> made{};
+        made.fill(Absent);
+        return made;
+    }();
+    // SAFETY: nobody writes where no word was found.
+    return const_cast<Word*>(all.data());
+}
 
 template <class Word, Word Absent>
 key_map<Word, Absent>::~key_map() {
@@ -13,7 +25,8 @@ key_map<Word, Absent>::~key_map() {
 
 template <class Word, Word Absent>
 void key_map<Word, Absent>::clear() noexcept {
-    for (std::uint64_t i = 0; i < size_; ++i) std::free(pages_[i]);
+    for (std::uint64_t i = 0; i < size_; ++i)
+        if (pages_[i] != no_words()) std::free(pages_[i]);
     size_ = 0;
     pages_.trim(0);
     while (!far_.empty()) far_.erase(far_.next(0));
@@ -41,9 +54,9 @@ void key_map<Word, Absent>::add(std::uint64_t key, bool is_near) {
     }
     if (page >= size_) {
         pages_.grow(larger(page + 1, pages_.capacity()));
-        while (size_ <= page) pages_[size_++] = nullptr;
+        while (size_ <= page) pages_[size_++] = no_words();
     }
-    if (pages_[page] != nullptr) return;
+    if (pages_[page] != no_words()) return;
     auto* const made = static_cast<Word*>(std::malloc(page_size * sizeof(Word)));
     if (made == nullptr) raise_out_of_memory();
     std::fill_n(made, page_size, Absent);
@@ -54,9 +67,9 @@ template <class Word, Word Absent>
 void key_map<Word, Absent>::trim() noexcept {
     const auto is_absent = [](Word word) { return word == Absent; };
     for (std::uint64_t i = 0; i < size_; ++i)
-        if (pages_[i] != nullptr && std::all_of(pages_[i], pages_[i] + page_size, is_absent)) {
+        if (pages_[i] != no_words() && std::all_of(pages_[i], pages_[i] + page_size, is_absent)) {
             std::free(pages_[i]);
-            pages_[i] = nullptr;
+            pages_[i] = no_words();
         }
     for (std::uint64_t key = far_.next(0); key != far_.none;) {
         const std::uint64_t next = far_.next(key + 1);

@@ -45,7 +45,7 @@ sparse_set::~sparse_set() {
 void sparse_set::shape_pages(const type_info& type) noexcept {
     type_ = &type;
     value_size_ = type.size;
-    pages_shape_ = page_shape::of(type.size, shape_.size);
+    pages_shape_ = page_shape::of(type.size);
 }
 
 void sparse_set::free_pages(std::uint32_t first) noexcept {
@@ -55,7 +55,7 @@ void sparse_set::free_pages(std::uint32_t first) noexcept {
 }
 
 void sparse_set::grow() {
-    const std::uint64_t limit = smaller(absent >> shape_.rest_bits, to_int(no_slot));
+    const std::uint64_t limit = shape_.unset();
     if (room_ >= limit)
         raise(errc::limit, text("no more than ", room_, " entities can have ", fragment->name,
                                 ", which is sparse"));
@@ -63,45 +63,58 @@ void sparse_set::grow() {
     const std::uint64_t slots = std::uint64_t{room_} + page_size();
     if (page >= pages_.capacity()) pages_.grow(larger(8, pages_.capacity() * 2));
     if (slots > free_.capacity()) free_.grow(larger(slots, free_.capacity() * 2));
+    if (const std::size_t words = bits_.capacity(); words * 64 < slots) {
+        bits_.grow(larger((slots + 63) / 64, words * 2));
+        std::memset(bits_.data() + words, 0, (bits_.capacity() - words) * sizeof(std::uint64_t));
+    }
     const std::size_t alignment = larger(64, type_->alignment);
-    const std::size_t bits = larger(page_size() / 64, 1) * sizeof(std::uint64_t);
-    void* const made = std::aligned_alloc(alignment, round_up(pages_shape_.bits + bits, alignment));
+    const std::size_t bytes = pages_shape_.ids + shape_.size * page_size();
+    void* const made = std::aligned_alloc(alignment, round_up(bytes, alignment));
     if (made == nullptr) raise_out_of_memory();
     pages_[page] = static_cast<std::byte*>(made);
-    std::memset(pages_[page] + pages_shape_.bits, 0, bits);
     room_ = static_cast<std::uint32_t>(smaller(slots, limit));
 }
 
+slot_index sparse_set::find(std::uint64_t id) const noexcept {
+    const std::uint64_t slot = shape_.read(entries_.find(key_of(id)), id);
+    return slot < shape_.unset() ? slot_index{static_cast<std::uint32_t>(slot)} : no_slot;
+}
+
+slot_index sparse_set::forget(std::uint64_t id) noexcept {
+    const std::uint64_t key = key_of(id);
+    const std::uint64_t entry = entries_.find(key);
+    if (entry == absent) return no_slot;
+    const std::uint64_t slot = shape_.read(entry, id);
+    const bool had = slot < shape_.unset();
+    const slot_index here{static_cast<std::uint32_t>(slot)};
+    std::uint64_t& changed = entries_.at(key);
+    if (had) detach_at(id, here, changed, shape_);
+    changed = absent;
+    return had ? here : no_slot;
+}
+
 std::uint32_t sparse_set::run(slot_index from) const noexcept {
-    const std::uint64_t* const bits = bits_of(from);
-    const std::uint32_t first = place_of(from);
-    const std::uint32_t last = page_size();
-    const auto is_full = [&](std::uint32_t word) {  // that and the next seven
-        std::uint64_t all = ~std::uint64_t{0};
-        for (std::uint32_t i = 0; i < 8; ++i) all &= bits[word + i];
-        return all == ~std::uint64_t{0};
-    };
+    const std::uint32_t first = to_int(from);
+    const auto last = static_cast<std::uint32_t>(
+        smaller(end_, (std::uint64_t{first >> pages_shape_.shift} + 1) << pages_shape_.shift));
+    if (size_ == end_) return last - first;  // there are no holes
     std::uint32_t at = first;
     while (at < last) {
-        if (at % 64 == 0)
-            while (at + 512 <= last && is_full(at / 64)) at += 512;
-        if (at >= last) break;
-        const std::uint64_t rest = ~bits[at / 64] >> at % 64;
+        const std::uint64_t rest = ~bits_[at / 64] >> at % 64;
         if (rest != 0) {
-            const std::uint32_t found = at + static_cast<std::uint32_t>(std::countr_zero(rest));
-            return static_cast<std::uint32_t>(smaller(found, last)) - first;
+            at += static_cast<std::uint32_t>(std::countr_zero(rest));
+            break;
         }
         at = (at / 64 + 1) * 64;
     }
-    return last - first;
+    return static_cast<std::uint32_t>(smaller(at, last)) - first;
 }
 
 slot_index sparse_set::next(std::uint32_t from) const noexcept {
     while (from < end_) {
-        const std::uint32_t at = place_of(slot_index{from});
-        const std::uint64_t rest = bits_at(slot_index{from}) >> at % 64;
+        const std::uint64_t rest = bits_[from / 64] >> from % 64;
         if (rest != 0) return slot_index{from + static_cast<std::uint32_t>(std::countr_zero(rest))};
-        from += static_cast<std::uint32_t>(smaller(64, page_size())) - at % 64;
+        from = (from / 64 + 1) * 64;
     }
     return no_slot;
 }
@@ -141,15 +154,15 @@ void sparse_set::reorder(const std::vector<slot_index>& order) {
         const slot_index slot = order[i];
         if (size != 0) relocate(aside + i * size, at(slot), 1);
         std::memcpy(ids + i * shape_.size, ids_at(slot), shape_.size);
-        bits_of(slot)[place_of(slot) / 64] &= ~(std::uint64_t{1} << place_of(slot) % 64);
+        bits_[to_int(slot) / 64] &= ~bit_of(slot);
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         const slot_index slot{i};
         if (size != 0) relocate(at(slot), aside + i * size, 1);
         std::memcpy(ids_at(slot), ids + i * shape_.size, shape_.size);
-        bits_of(slot)[place_of(slot) / 64] |= std::uint64_t{1} << place_of(slot) % 64;
+        bits_[i / 64] |= bit_of(slot);
         const std::uint64_t id = read_id(ids_at(slot), shape_.size);
-        entries_.at(key_of(id)) = make_entry(id, slot, shape_.key_bits, shape_.rest_bits);
+        entries_.at(key_of(id)) = shape_.entry(id, i);
     }
     std::free(aside);
     end_ = static_cast<std::uint32_t>(count);
@@ -158,12 +171,10 @@ void sparse_set::reorder(const std::vector<slot_index>& order) {
 
 void sparse_set::end_values() noexcept {
     for (std::uint32_t i = 0; i < forgotten_; ++i) {
-        const slot_index at{i};
-        std::uint64_t& bits = bits_of(at)[place_of(at) / 64];
-        const std::uint64_t bit = std::uint64_t{1} << place_of(at) % 64;
-        if ((bits & bit) == 0) continue;
-        bits &= ~bit;
-        if (type_->destroy != nullptr) type_->destroy(this->at(at), 1);
+        const slot_index slot{i};
+        if ((bits_[i / 64] & bit_of(slot)) == 0) continue;
+        bits_[i / 64] &= ~bit_of(slot);
+        if (type_->destroy != nullptr) type_->destroy(at(slot), 1);
     }
     forgotten_ = free_count_ = 0;
 }
@@ -175,6 +186,9 @@ void sparse_set::retype(const type_info& other) noexcept {
 }
 
 void sparse_set::trim() noexcept {
+    entries_.keep([&](std::uint64_t entry) {  // those that have a slot
+        return (entry & low_bits(shape_.slot_bits())) < shape_.unset();
+    });
     entries_.trim();
     std::uint32_t used = 0;  // slots from here on have no entity, and none waits
     for (std::uint32_t from = 0; from < end_;) {
@@ -189,6 +203,7 @@ void sparse_set::trim() noexcept {
     free_count_ = kept;
     free_pages((used + page_size() - 1) >> pages_shape_.shift);
     free_.trim(room_);
+    bits_.trim((std::size_t{room_} + 63) / 64);
 }
 
 }  // namespace muster::detail

@@ -2,13 +2,17 @@
 // moves nothing, and a value stays where it is while it lives.
 //
 //     key         0     1     2     3     4
-//     entries   [   ][ 2 v0 ][   ][ 0 v7 ][   ]      slot, and the version of the id that has it
-//
+//     entries   [   ][ v0 2 ][   ][ v7 0 ][ v3 - ]   the id that may have a slot, which is in its key's
+//                                                    place
 //     slot        0     1     2   |  2048   ...      pages, of up to 2,048 slots, which never move
 //     values    [ x ][     ][ x ] | [     ]
 //     ids       [ e3 ][    ][ e1 ]| [     ]
-//     bits         1     0     1  |    0             which slots have an entity
+//     bits         1     0     1       0             which slots have an entity
 //     free      [ 1 ]                                the next that are used
+//
+// An entry is made for a living entity before it gets its first value, and stays, without a slot, when it
+// loses it; it ends with the entity. So who finds an entry of an id need not ask whether that is alive, and
+// whether its end will be seen to.
 //
 // A slot that was taken and has no entity yet, or no more, is waiting: a value can be made there before
 // the entity gets it, and kept there until nothing can fail any more. So values need not be movable.
@@ -18,6 +22,7 @@
 #include <muster/storage/key_map.hpp>
 #include <muster/type/fragment_data.hpp>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,19 +36,16 @@ constexpr std::uint32_t to_int(slot_index index) noexcept {
     return static_cast<std::uint32_t>(index);
 }
 
-/// How a page is divided: values, then ids, then bits.
+/// How a page is divided: values, then ids.
 struct page_shape {
     unsigned shift = 11;  // log2 of its slots
     std::size_t ids = 0;  // where they begin
-    std::size_t bits = 0;
 
     /// Values of 16 KiB, if they are not too large or too many.
-    [[nodiscard]] static constexpr page_shape of(std::size_t value_size,
-                                                 std::size_t id_size) noexcept {
+    [[nodiscard]] static constexpr page_shape of(std::size_t value_size) noexcept {
         page_shape made;
         while (made.shift > 3 && value_size << made.shift > std::size_t{16} * 1024) --made.shift;
         made.ids = ((value_size << made.shift) + 63) / 64 * 64;
-        made.bits = made.ids + ((id_size << made.shift) + 63) / 64 * 64;
         return made;
     }
     [[nodiscard]] constexpr std::uint32_t place(slot_index slot) const noexcept {
@@ -52,7 +54,10 @@ struct page_shape {
 };
 
 class MUSTER_API sparse_set {
+    static constexpr std::uint64_t absent = ~std::uint64_t{0};  // no entry
+
 public:
+    using entry_words = key_map<std::uint64_t, absent>::words;
     /// How many bits of an id are its key, and how many the rest; which key comes first, and how large an
     /// id is.
     struct id_shape {
@@ -60,6 +65,31 @@ public:
         unsigned rest_bits;
         std::uint64_t first_key;
         std::size_t size;
+
+        template <class Layout>
+        [[nodiscard]] static constexpr id_shape of(std::uint64_t first_key = 0) noexcept {
+            return {Layout::key_bits, Layout::version_bits + Layout::world_bits, first_key,
+                    sizeof(typename Layout::rep)};
+        }
+        // An entry is the id without its key, and a slot in its place, which may be larger: there are more
+        // slots than keys, since some wait.
+        [[nodiscard]] constexpr unsigned slot_bits() const noexcept { return 64 - rest_bits; }
+        /// In place of a slot: it has none. Above it, there is no entry.
+        [[nodiscard]] constexpr std::uint64_t unset() const noexcept {
+            return smaller(low_bits(slot_bits()), to_int(no_slot)) - 1;
+        }
+        // NOLINTBEGIN(clang-analyzer-core.BitwiseShift): a layout has both, and they are fewer than 64
+        [[nodiscard]] constexpr std::uint64_t entry(std::uint64_t id,
+                                                    std::uint64_t slot) const noexcept {
+            return rest_bits == 0 ? slot : id >> key_bits << slot_bits() | slot;
+        }
+        /// The slot, or `unset`; more than that if the entry is not of this id.
+        [[nodiscard]] constexpr std::uint64_t read(std::uint64_t entry,
+                                                   std::uint64_t id) const noexcept {
+            // Bits beyond the layout are no id's.
+            return id >> key_bits > low_bits(rest_bits) ? absent : entry ^ this->entry(id, 0);
+        }
+        // NOLINTEND(clang-analyzer-core.BitwiseShift)
     };
 
     sparse_set(fragment_data& owner, const id_shape& ids, std::uint32_t number) noexcept;
@@ -82,24 +112,40 @@ public:
     }
 
     /// The slot of this id, or `no_slot`: for any bits. Whoever is found is alive.
-    [[nodiscard]] slot_index find(std::uint64_t id) const noexcept {
-        return slot_in(entries_.find(key_of(id)), id, shape_.key_bits, shape_.rest_bits);
-    }
+    [[nodiscard, gnu::pure]] slot_index find(std::uint64_t id) const noexcept;
     /// The same, if it is known which bits are the key.
     template <class Layout>
     [[nodiscard]] slot_index find_of(std::uint64_t id) const noexcept {
-        const std::uint64_t key = (id & low_bits(Layout::key_bits)) - shape_.first_key;
-        if (const std::uint64_t* const entry = entries_.look(key)) [[likely]] {
-            const slot_index slot = slot_of<Layout>(*entry, id);
-            if (slot != no_slot || !entries_.has_far()) [[likely]]
-                return slot;
-        }
-        return entries_.has_far() ? slot_of<Layout>(entries_.find(key), id) : no_slot;
+        return find_in<Layout>(id, entries_.look(), shape_.first_key);
     }
-    /// The slot that an entry says, if it is that of this id.
-    template <class Layout>
-    [[nodiscard]] static slot_index slot_of(std::uint64_t entry, std::uint64_t id) noexcept {
-        return slot_in(entry, id, Layout::key_bits, Layout::version_bits + Layout::world_bits);
+    /// Which of these have one: a bit each, as in `lanes`, which says who is asked for.
+    template <class Layout, class Id>
+    [[nodiscard]] std::uint64_t having(const Id* ids, std::uint64_t lanes) const noexcept {
+        constexpr id_shape shape = id_shape::of<Layout>();
+        const entry_words entries = entries_.look();
+        const std::uint64_t first_key = shape_.first_key;
+        const bool has_far = entries_.has_far();
+        std::uint64_t having = 0;
+        for (; lanes != 0; lanes &= lanes - 1) {
+            const int lane = std::countr_zero(lanes);
+            const std::uint64_t id{ids[lane].value()};
+            const std::uint64_t key = (id & low_bits(shape.key_bits)) - first_key;
+            if (has_far) [[unlikely]]
+                having |= std::uint64_t{has(id)} << lane;
+            else if (entries.cover(key))  // no branch depends on what is found
+                having |= std::uint64_t{shape.read(entries[key], id) < shape.unset()} << lane;
+        }
+        return having;
+    }
+    /// The value of this id, if values are of this size; or null.
+    template <class Layout, std::size_t Size>
+    [[nodiscard]] std::byte* find_value(std::uint64_t id) const noexcept {
+        // What does not depend on the entity comes before the first branch: a loop does it once.
+        const entry_words entries = entries_.look();
+        const std::uint64_t first_key = shape_.first_key;
+        std::byte* const* const pages = pages_.data();
+        const slot_index slot = find_in<Layout>(id, entries, first_key);
+        return slot == no_slot ? nullptr : at_of<Size>(slot, pages);
     }
     [[nodiscard]] bool has(std::uint64_t id) const noexcept { return find(id) != no_slot; }
 
@@ -109,17 +155,19 @@ public:
     /// The same for values of this size.
     template <std::size_t Size>
     [[nodiscard]] std::byte* at_of(slot_index slot) const noexcept {
-        constexpr unsigned shift = page_shape::of(Size, 0).shift;
-        return pages_[to_int(slot) >> shift] +
-               (to_int(slot) & ((std::uint32_t{1} << shift) - 1)) * Size;
+        return at_of<Size>(slot, pages_.data());
     }
     /// The ids of this slot and, up to the end of its page, of those behind it.
     [[nodiscard]] std::byte* ids_at(slot_index slot) const noexcept {
         return page_of(slot) + pages_shape_.ids + place_of(slot) * shape_.size;
     }
-    /// Which of 64 slots, from a multiple of 64 on, have an entity.
-    [[nodiscard]] std::uint64_t bits_at(slot_index slot) const noexcept {
-        return bits_of(slot)[place_of(slot) / 64];
+    /// How many slots make a block: their ids and values stand next to each other.
+    [[nodiscard]] std::uint32_t block_size() const noexcept {
+        return static_cast<std::uint32_t>(smaller(64, page_size()));
+    }
+    /// Which slots of the block that begins here have an entity.
+    [[nodiscard]] std::uint64_t block_at(slot_index first) const noexcept {
+        return bits_[to_int(first) / 64] >> to_int(first) % 64 & low_bits(block_size());
     }
     /// How many slots from this one on have an entity, up to the end of its page.
     [[nodiscard]] std::uint32_t run(slot_index from) const noexcept;
@@ -146,47 +194,46 @@ public:
     }
     /// A waiting slot without a value is free again.
     void give_back(slot_index slot) noexcept {
-        if (to_int(slot) + 1 == end_)
-            --end_;
-        else
-            free_[free_count_++] = to_int(slot);
-        if (free_count_ == end_)
-            free_count_ = end_ = 0;  // all of them: the next ones come in order
+        const std::uint32_t count = free_count_;
+        free_[count] = to_int(slot);
+        free_count_ = count + 1;
+        if (count + 1 == end_) free_count_ = end_ = 0;  // all: the next ones come in order
     }
-    /// Room for the entry of this id.
-    void prepare(std::uint64_t id, bool is_near) { entries_.prepare(key_of(id), is_near); }
-    /// The entity gets a waiting slot. Room is there.
+    /// An entry for this id, which is alive, and whose end will be seen to: see `forget`.
+    void prepare(std::uint64_t id, bool is_near) {
+        entries_.prepare(key_of(id), is_near);
+        std::uint64_t& entry = entries_.at(key_of(id));
+        if (entry == absent) entry = shape_.entry(id, shape_.unset());
+    }
+    /// The id is dead. Gives the slot that it had, which waits, or `no_slot`.
+    slot_index forget(std::uint64_t id) noexcept;
+    /// The entity gets a waiting slot. It was prepared.
     template <class Id>
     void attach(Id who, slot_index slot) noexcept {
-        attach_at(who, slot, entries_.at(key_of(who.value())), shape_.key_bits, shape_.rest_bits,
-                  pages_shape_);
+        attach_at(who, slot, entries_.at(key_of(who.value())), shape_, pages_shape_);
     }
     /// Its slot waits.
     void detach(std::uint64_t id, slot_index slot) noexcept {
-        detach_at(slot, entries_.at(key_of(id)), pages_shape_);
+        detach_at(id, slot, entries_.at(key_of(id)), shape_);
     }
 
-    /// The entry of a key, counted from the first one; null if it takes more than a look.
-    [[nodiscard]] std::uint64_t* find_entry(std::uint64_t place) const noexcept {
-        return entries_.find_near(place);
-    }
+    /// The entries of near keys, counted from the first one. Only who finds that of a certain id may
+    /// change it.
+    [[nodiscard]] entry_words entries() const noexcept { return entries_.look(); }
     template <class Id>
-    void attach_at(Id who, slot_index slot, std::uint64_t& entry, unsigned key_bits,
-                   unsigned rest_bits, const page_shape& shape) noexcept {
-        std::byte* const page = pages_[to_int(slot) >> shape.shift];
-        const std::uint32_t at = shape.place(slot);
-        // SAFETY: the ids of this page, and its bits.
-        reinterpret_cast<Id*>(page + shape.ids)[at] = who;
-        reinterpret_cast<std::uint64_t*>(page + shape.bits)[at / 64] |= std::uint64_t{1} << at % 64;
-        entry = make_entry(who.value(), slot, key_bits, rest_bits);
+    void attach_at(Id who, slot_index slot, std::uint64_t& entry, const id_shape& ids,
+                   const page_shape& shape) noexcept {
+        // SAFETY: the ids of this page.
+        reinterpret_cast<Id*>(pages_[to_int(slot) >> shape.shift] + shape.ids)[shape.place(slot)] =
+            who;
+        bits_[to_int(slot) / 64] |= bit_of(slot);
+        entry = ids.entry(who.value(), to_int(slot));
         ++size_;
     }
-    void detach_at(slot_index slot, std::uint64_t& entry, const page_shape& shape) noexcept {
-        std::byte* const page = pages_[to_int(slot) >> shape.shift];
-        const std::uint32_t at = shape.place(slot);
-        reinterpret_cast<std::uint64_t*>(page + shape.bits)[at / 64] &=
-            ~(std::uint64_t{1} << at % 64);
-        entry = absent;
+    void detach_at(std::uint64_t id, slot_index slot, std::uint64_t& entry,
+                   const id_shape& ids) noexcept {
+        bits_[to_int(slot) / 64] ^= bit_of(slot);  // which is set
+        entry = ids.entry(id, ids.unset());
         --size_;
     }
 
@@ -218,23 +265,24 @@ public:
     void trim() noexcept;
 
 private:
-    static constexpr std::uint64_t absent = ~std::uint64_t{0};
-
-    // An entry is the slot, and below it the id without its key: there is room for more slots than keys,
-    // since some wait.
-    [[nodiscard]] static slot_index slot_in(std::uint64_t entry, std::uint64_t id,
-                                            unsigned key_bits, unsigned rest_bits) noexcept {
-        // NOLINTBEGIN(clang-analyzer-core.BitwiseShift): a layout has both, and they are fewer than 64
-        if ((entry & low_bits(rest_bits)) != id >> key_bits) return no_slot;
-        const std::uint64_t slot = entry >> rest_bits;
-        // NOLINTEND(clang-analyzer-core.BitwiseShift)
-        return slot >= to_int(no_slot) || slot == absent >> rest_bits
-                   ? no_slot
-                   : slot_index{static_cast<std::uint32_t>(slot)};
+    template <class Layout>
+    [[nodiscard]] slot_index find_in(std::uint64_t id, const entry_words& entries,
+                                     std::uint64_t first_key) const noexcept {
+        constexpr id_shape shape = id_shape::of<Layout>();
+        const std::uint64_t key = (id & low_bits(shape.key_bits)) - first_key;
+        if (entries.cover(key)) [[likely]] {
+            const std::uint64_t slot = shape.read(entries[key], id);
+            if (slot < shape.unset()) [[likely]]
+                return slot_index{static_cast<std::uint32_t>(slot)};
+        }
+        return entries_.has_far() ? find(id) : no_slot;
     }
-    [[nodiscard]] static std::uint64_t make_entry(std::uint64_t id, slot_index slot,
-                                                  unsigned key_bits, unsigned rest_bits) noexcept {
-        return std::uint64_t{to_int(slot)} << rest_bits | id >> key_bits;
+    template <std::size_t Size>
+    [[nodiscard]] static std::byte* at_of(slot_index slot, std::byte* const* pages) noexcept {
+        constexpr page_shape shape = page_shape::of(Size);
+        std::byte* const value = pages[to_int(slot) >> shape.shift] + shape.place(slot) * Size;
+        if (value == nullptr) __builtin_unreachable();  // who finds a value need not ask again
+        return value;
     }
     [[nodiscard]] std::uint64_t key_of(std::uint64_t id) const noexcept {
         return (id & low_bits(shape_.key_bits)) - shape_.first_key;
@@ -245,9 +293,8 @@ private:
     [[nodiscard]] std::uint32_t place_of(slot_index slot) const noexcept {
         return pages_shape_.place(slot);
     }
-    [[nodiscard]] std::uint64_t* bits_of(slot_index slot) const noexcept {
-        // SAFETY: at a multiple of 64 bytes.
-        return reinterpret_cast<std::uint64_t*>(page_of(slot) + pages_shape_.bits);
+    [[nodiscard]] static std::uint64_t bit_of(slot_index slot) noexcept {
+        return std::uint64_t{1} << to_int(slot) % 64;
     }
     void shape_pages(const type_info& type) noexcept;
     void free_pages(std::uint32_t first) noexcept;
@@ -261,6 +308,7 @@ private:
     std::uint32_t forgotten_ = 0;  // slots up to here have values that nobody has
     raw_array<std::byte*> pages_;
     raw_array<std::uint32_t> free_;  // has room for all slots
+    raw_array<std::uint64_t> bits_;  // the same
     std::size_t size_ = 0;           // slots that have an entity
     id_shape shape_;
     key_map<std::uint64_t, absent> entries_;

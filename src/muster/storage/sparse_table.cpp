@@ -38,25 +38,27 @@ void sparse_table::list(std::uint64_t id, std::vector<fragment_data*>& found) co
 }
 
 sparse_set* sparse_table::first(std::uint64_t id) const noexcept {
-    const unsigned marks = marks_of(place(id)) & ~watched;
-    if (marks == 0) return nullptr;
-    if ((marks & ~more) != 0) return all_[static_cast<unsigned>(std::countr_zero(marks))];
-    std::size_t i = 0;
-    while (words_[i]->find(place(id)) == 0) ++i;
-    return all_[few + i * 64 + static_cast<unsigned>(std::countr_zero(words_[i]->find(place(id))))];
+    sparse_set* found = nullptr;
+    each(id, [&](sparse_set& one) {
+        if (found == nullptr) found = &one;
+    });
+    return found;
 }
 
-void sparse_table::mark_more(const sparse_set& set, std::uint64_t id) noexcept {
-    word_of(set).at(place(id)) |= bit_of(set);
-    std::uint8_t& marks = mark_at(place(id));
-    marks = static_cast<std::uint8_t>(marks | more);
-}
-
-void sparse_table::unmark_more(const sparse_set& set, std::uint64_t id) noexcept {
-    word_of(set).at(place(id)) &= ~bit_of(set);
-    const auto is_empty = [&](const word_map* one) { return one->find(place(id)) == 0; };
-    std::uint8_t& marks = mark_at(place(id));
-    if (std::ranges::all_of(words_, is_empty)) marks = static_cast<std::uint8_t>(marks & ~more);
+void sparse_table::prepare(sparse_set& set, std::uint64_t id, bool is_near) {
+    const std::uint64_t at = place(id);
+    if (at >= marks_size_) add_mark(at, is_near);
+    unsigned mark = more;
+    if (set.ordinal < few) {
+        mark = 1u << set.ordinal;
+    } else {
+        word_map& words = *words_[(set.ordinal - few) / 64];
+        words.prepare(at, is_near);
+        words.at(at) |= std::uint64_t{1} << (set.ordinal - few) % 64;
+    }
+    std::uint8_t& marks = mark_at(at);
+    marks = static_cast<std::uint8_t>(marks | mark);
+    set.prepare(id, is_near);  // last: who has an entry has all of this
 }
 
 void sparse_table::add_mark(std::uint64_t place, bool is_near) {

@@ -1,11 +1,13 @@
-// sparse_table: the sparse sets of one world, and for each key which of them have it: a bit each.
+// sparse_table: the sparse sets of one world, and for each key which of them have an entry of it: a bit
+// each.
 //
 //     sets      [ burning ][ stunned ][ selected ] ...
-//     marks       key 7: 0b101                          burning and selected; the last two bits of the
-//     words       key 7: ...                            byte stand for sets behind the sixth, which are
-//                                                       here, and for a death that is watched
+//     marks       key 7: 0b101                          burning and selected; the last bit of the byte
+//     words       key 7: ...                            stands for sets behind the seventh, which are
+//                                                       here
 //
-// So the end of an entity costs what it has, not how many sets there are.
+// A mark stays until its entity ends: it has the fragment, or had it. So its end costs what it had, not how
+// many sets there are, and a value that comes and goes again and again leaves the marks alone.
 #pragma once
 
 #include <muster/storage/sparse_set.hpp>
@@ -35,64 +37,49 @@ public:
 
     // What follows is asked of living ids: it looks at their keys.
 
-    [[nodiscard]] bool has_any(std::uint64_t id) const noexcept {
-        return (marks_of(place(id)) & ~watched) != 0;
-    }
-    /// Calls `look(set)` for each that has this key, by ordinal.
+    [[nodiscard]] bool has_any(std::uint64_t id) const noexcept { return first(id) != nullptr; }
+    /// Calls `look(set)` for each that has this id, by ordinal.
     template <class Look>
     void each(std::uint64_t id, Look look) const {
+        each_marked(id, [&](sparse_set& one) {
+            if (one.has(id)) look(one);
+        });
+    }
+    /// The same for each that may have an entry of it.
+    template <class Look>
+    void each_marked(std::uint64_t id, Look look) const {
+        const auto visit = [&](std::size_t first, std::uint64_t left) {
+            for (; left != 0; left &= left - 1) {
+                const std::size_t at = first + static_cast<unsigned>(std::countr_zero(left));
+                // One that was removed leaves its marks.
+                if (at < all_.size() && all_[at] != nullptr) look(*all_[at]);
+            }
+        };
         const unsigned marks = marks_of(place(id));
-        for (unsigned left = marks & (more - 1); left != 0; left &= left - 1)
-            look(*all_[static_cast<unsigned>(std::countr_zero(left))]);
+        visit(0, marks & (more - 1));
         if ((marks & more) == 0) return;
         for (std::size_t i = 0; i < words_.size(); ++i)
-            for (std::uint64_t left = words_[i]->find(place(id)); left != 0; left &= left - 1)
-                look(*all_[few + i * 64 + static_cast<unsigned>(std::countr_zero(left))]);
+            visit(few + i * 64, words_[i]->find(place(id)));
     }
     /// The fragments that have this id, by number, behind the others.
     void list(std::uint64_t id, std::vector<fragment_data*>& found) const;
-    /// The first set that has this key, by ordinal, or null.
+    /// The first set that has this id, by ordinal, or null.
     [[nodiscard]] sparse_set* first(std::uint64_t id) const noexcept;
 
-    /// Room for the entry and the mark of an id.
-    void prepare(sparse_set& set, std::uint64_t id, bool is_near) {
-        set.prepare(id, is_near);
-        if (place(id) >= marks_size_) add_mark(place(id), is_near);
-        if (set.ordinal >= few) word_of(set).prepare(place(id), is_near);
-    }
-    /// The set has it from now on, or no more. Prepared.
-    void mark(const sparse_set& set, std::uint64_t id) noexcept {
-        if (set.ordinal < few)
-            set_bit(mark_at(place(id)), set);
-        else
-            mark_more(set, id);
-    }
-    void unmark(const sparse_set& set, std::uint64_t id) noexcept {
-        if (set.ordinal < few)
-            reset_bit(mark_at(place(id)), set);
-        else
-            unmark_more(set, id);
-    }
-
-    /// Whoever ends this key's entity sees to what is here. Prepared.
-    void watch(std::uint64_t id) noexcept {
-        std::uint8_t& marks = mark_at(place(id));
-        marks = static_cast<std::uint8_t>(marks | watched);
-    }
-    void unwatch(std::uint64_t id) noexcept {
-        if (marks_of(place(id)) != 0) mark_at(place(id)) = 0;
-    }
-
-    /// The marks of a near key; null if there is no room for them. For who knows that they are those of
-    /// the first sets.
-    [[nodiscard]] std::uint8_t* find_marks(std::uint64_t place) const noexcept {
-        return place < marks_size_ ? marks_.data() + place : nullptr;
-    }
-    static void set_bit(std::uint8_t& marks, const sparse_set& set) noexcept {
-        marks = static_cast<std::uint8_t>(marks | 1u << set.ordinal);
-    }
-    static void reset_bit(std::uint8_t& marks, const sparse_set& set) noexcept {
-        marks = static_cast<std::uint8_t>(marks & ~(1u << set.ordinal));
+    /// An entry and a mark for an id whose end will be seen to: see `forget`.
+    void prepare(sparse_set& set, std::uint64_t id, bool is_near);
+    /// The id is dead. Calls `drop(set, slot)` for each slot that it had, which waits then.
+    template <class Drop>
+    void forget(std::uint64_t id, Drop drop) noexcept {
+        const std::uint64_t at = place(id);
+        if (marks_of(at) == 0) return;
+        each_marked(id, [&](sparse_set& one) {
+            if (const slot_index had = one.forget(id); had != no_slot) drop(one, had);
+        });
+        if ((marks_of(at) & more) != 0)
+            for (word_map* one : words_)
+                if (one->find(at) != 0) one->at(at) = 0;
+        mark_at(at) = 0;
     }
 
     /// Nobody has anything any more; see `sparse_set::forget_entries`.
@@ -104,9 +91,8 @@ public:
     void trim() noexcept;
 
 private:
-    static constexpr std::uint32_t few = 6;
+    static constexpr std::uint32_t few = 7;
     static constexpr unsigned more = 1u << few;
-    static constexpr unsigned watched = more << 1;
     using word_map = key_map<std::uint64_t, 0>;
 
     [[nodiscard]] std::uint64_t place(std::uint64_t id) const noexcept {
@@ -119,14 +105,6 @@ private:
         return place < marks_size_ ? marks_[place] : far_marks_.at(place);
     }
     void add_mark(std::uint64_t place, bool is_near);
-    [[nodiscard]] word_map& word_of(const sparse_set& set) const noexcept {
-        return *words_[(set.ordinal - few) / 64];
-    }
-    [[nodiscard]] static std::uint64_t bit_of(const sparse_set& set) noexcept {
-        return std::uint64_t{1} << (set.ordinal - few) % 64;
-    }
-    void mark_more(const sparse_set& set, std::uint64_t id) noexcept;
-    void unmark_more(const sparse_set& set, std::uint64_t id) noexcept;
 
     sparse_set::id_shape shape_;
     std::uint64_t marks_size_ = 0;

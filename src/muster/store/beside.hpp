@@ -37,36 +37,39 @@ bool store<Layout>::put_beside(at_type who, const char* call, sparse_set& set,
                                incoming<Arg>& value) {
     using type = typename incoming<Arg>::type;
     constexpr std::size_t size = value_size<type>;
-    const std::uint64_t id{who.id.value()};
+    constexpr auto ids = sparse_set::id_shape::of<Layout>();
     const std::uint64_t place = who.id.key() - pool_.near_key();
-    do {  // what happens most, in few steps: nobody has to be told, and there is room
-        std::uint64_t* const entry = set.find_entry(place);
-        if (entry == nullptr || !set.is_added_simply) [[unlikely]]
-            continue;
-        if (const slot_index here = sparse_set::template slot_of<Layout>(*entry, id);
-            here != no_slot) {
-            if constexpr (Present == present::assign && size != 0 && !is_pinned<type>) {
-                const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-                value.assign(set.template at_of<size>(here), value.where());
-            }
-            return Present == present::assign;
-        }
-        std::uint8_t* const marks = sparse_.find_marks(place);
-        if (marks == nullptr || *marks == 0 || !set.has_room() || find(who.id) == nullptr)
-            [[unlikely]]
-            continue;
-        const slot_index slot = set.take_now();
-        if constexpr (size != 0 && !is_pinned<type>) {
+    const sparse_set::entry_words entries = set.entries();
+    if (!entries.cover(place) || !set.is_added_simply) [[unlikely]]
+        return put_beside_slowly<Present, Arg>(who, call, set, std::move(value));
+    std::uint64_t& entry = entries[place];
+    const std::uint64_t here = ids.read(entry, who.id.value());
+    if (here != ids.unset() || !set.has_room()) [[unlikely]] {
+        if (here >= ids.unset())
+            return put_beside_slowly<Present, Arg>(who, call, set, std::move(value));
+        if constexpr (Present == present::assign && size != 0 && !is_pinned<type>) {
             const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-            value.construct(set.template at_of<size>(slot), value.where());
+            const slot_index slot{static_cast<std::uint32_t>(here)};
+            value.assign(set.template at_of<size>(slot), value.where());
         }
-        value.settle();
-        set.attach_at(who.id, slot, *entry, Layout::key_bits,
-                      Layout::version_bits + Layout::world_bits,
-                      page_shape::of(size, sizeof(id_type)));
-        sparse_table::set_bit(*marks, set);
-        return true;
-    } while (make_simple(who, set, call));
+        return Present == present::assign;
+    }
+    const slot_index slot = set.take_now();
+    if constexpr (size != 0 && !is_pinned<type>) {
+        const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
+        value.construct(set.template at_of<size>(slot), value.where());
+    }
+    value.settle();
+    set.attach_at(who.id, slot, entry, ids, page_shape::of(size));
+    return true;
+}
+
+/// The same where something is in the way, or somebody has to be told.
+template <class Layout>
+template <typename store<Layout>::present Present, class Arg>
+bool store<Layout>::put_beside_slowly(at_type who, const char* call, sparse_set& set,
+                                      incoming<Arg> value) {
+    if (make_simple(who, set, call)) return put_beside<Present>(who, call, set, value);
     return record_put<Present, Arg>(who, call, std::move(value));
 }
 
@@ -109,7 +112,7 @@ template <class Layout>
 inline void store<Layout>::replace_beside(sparse_set& set, id_type who, slot_index here,
                                           slot_index slot) noexcept {
     if (here == no_slot) [[likely]]
-        return attach(set, who, slot);
+        return set.attach(who, slot);
     const busy_scope nobody_else(*this);
     if (!set.fragment->type->pinned) return set.replace(here, slot);
     set.detach(who.value(), here);
@@ -118,20 +121,19 @@ inline void store<Layout>::replace_beside(sparse_set& set, id_type who, slot_ind
 }
 
 template <class Layout>
-template <std::size_t Size>
-bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
-    const std::uint64_t id{who.id.value()};
+inline bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
+    constexpr auto ids = sparse_set::id_shape::of<Layout>();
     const std::uint64_t place = who.id.key() - pool_.near_key();
-    std::uint64_t* const entry = set.find_entry(place);
-    std::uint8_t* const marks = sparse_.find_marks(place);
-    if (entry == nullptr || marks == nullptr || !set.is_removed_simply) [[unlikely]]
+    const sparse_set::entry_words entries = set.entries();
+    if (!entries.cover(place) || !set.is_removed_simply) [[unlikely]]
         return remove_beside_slowly(who, set);
-    const slot_index here = sparse_set::template slot_of<Layout>(*entry, id);
-    if (here == no_slot) [[unlikely]]
+    std::uint64_t& entry = entries[place];
+    const std::uint64_t here = ids.read(entry, who.id.value());
+    if (here >= ids.unset()) [[unlikely]]
         return remove_beside_slowly(who, set);
-    set.detach_at(here, *entry, page_shape::of(Size, sizeof(id_type)));
-    sparse_table::reset_bit(*marks, set);
-    set.give_back(here);
+    const slot_index slot{static_cast<std::uint32_t>(here)};
+    set.detach_at(who.id.value(), slot, entry, ids);
+    set.give_back(slot);
     return true;
 }
 

@@ -82,7 +82,7 @@ bool store<Layout>::remove_beside_slowly(at_type who, sparse_set& set) {
         return record_remove(who, less);
     }
     hooks.prepare(hook_kind::remove, 1);
-    detach(set, who.id, here);
+    set.detach(who.id.value(), here);
     if (set.fragment->type->destroy != nullptr) {
         const busy_scope nobody_else(*this);
         set.drop(here);
@@ -98,28 +98,27 @@ bool store<Layout>::make_simple(at_type who, sparse_set& set, const char* call) 
     (void)require(who, call);
     if (!set.is_added_simply || !pool_.is_near(who.id.key())) return false;
     prepare_beside(set, who.id);
-    if (!set.has_room()) set.reserve(set.end() + std::size_t{1});
+    set.reserve(set.end() + std::size_t{1});
+    constexpr auto ids = sparse_set::id_shape::of<Layout>();
     const std::uint64_t place = who.id.key() - pool_.near_key();
-    return set.find_entry(place) != nullptr && sparse_.find_marks(place) != nullptr;
+    const sparse_set::entry_words entries = set.entries();
+    return entries.cover(place) && ids.read(entries[place], who.id.value()) <= ids.unset();
 }
 
 /// All sparse fragments of an entity end.
 template <class Layout>
 void store<Layout>::drop_beside(id_type who) noexcept {
-    while (sparse_set* const set = sparse_.first(who.value())) {
-        const slot_index here = set->template find_of<Layout>(who.value());
-        detach(*set, who, here);
+    sparse_.forget(who.value(), [&](sparse_set& one, slot_index had) {
         const busy_scope nobody_else(*this);
-        set->drop(here);
-    }
-    sparse_.unwatch(who.value());
+        one.drop(had);
+    });
 }
 
 /// All values of a sparse fragment end.
 template <class Layout>
 void store<Layout>::drop_all_beside(sparse_set& set) noexcept {
     for (slot_index at = set.next(0); at != no_slot; at = set.next(to_int(at) + 1)) {
-        detach(set, *reinterpret_cast<const id_type*>(set.ids_at(at)), at);
+        set.detach(reinterpret_cast<const id_type*>(set.ids_at(at))->value(), at);
         const busy_scope nobody_else(*this);
         set.drop(at);
     }
@@ -128,8 +127,9 @@ void store<Layout>::drop_all_beside(sparse_set& set) noexcept {
 template <class Layout>
 bool store<Layout>::tells_going_beside(id_type who) const {
     bool tells = false;
-    sparse_.each(who.value(), [&](const sparse_set& one) {
-        tells = tells || one.fragment->hooks.has(remove_hooks);
+    sparse_.each_marked(who.value(), [&](const sparse_set& one) {
+        tells = tells || (one.fragment != nullptr && one.fragment->hooks.has(remove_hooks) &&
+                          one.has(who.value()));
     });
     return tells;
 }
@@ -373,7 +373,7 @@ void store<Layout>::enter_staged(staging& made) {
         staged.size = 0;
     }
     for (auto& slots : made.beside) {
-        for (std::size_t i = 0; i < count; ++i) attach(*slots.set, made.made[i], slots.all[i]);
+        for (std::size_t i = 0; i < count; ++i) slots.set->attach(made.made[i], slots.all[i]);
         slots.all.clear();
     }
     for (std::size_t i = 0; i < count; ++i) enter_at(into, made.made[i]);

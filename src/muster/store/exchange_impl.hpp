@@ -142,8 +142,8 @@ private:
     void go_beside(std::size_t which, const beside_slots& slots) noexcept {
         sparse_set& set = *way_.beside_changes[which].fragment->beside;
         if (slots.aside != nullptr) return set.trade(slots.leaving, slots.arriving, slots.aside);
-        if (slots.leaving != no_slot) store_.detach(set, who_, slots.leaving);
-        if (slots.arriving != no_slot) store_.attach(set, who_, slots.arriving);
+        if (slots.leaving != no_slot) set.detach(who_.value(), slots.leaving);
+        if (slots.arriving != no_slot) set.attach(who_, slots.arriving);
     }
     /// The one that nobody has in the end.
     void end_beside(std::size_t which) noexcept {

@@ -10,6 +10,7 @@
 // else sixteen: the id (or the next key and version) and the place beside it.
 #pragma once
 
+#include <muster/base/atomic_word.hpp>
 #include <muster/base/integer.hpp>
 #include <muster/id/id.hpp>
 #include <muster/type/fragment_data.hpp>
@@ -42,9 +43,7 @@ struct narrow_record {
         return {std::uint64_t{1} << 63 | version << place_bits | next};
     }
     /// What it is now, and what it becomes, while several threads make entities.
-    [[nodiscard]] narrow_record seen() const noexcept {
-        return {__atomic_load_n(&word, __ATOMIC_RELAXED)};
-    }
+    [[nodiscard]] narrow_record seen() const noexcept { return {read_once(word)}; }
     void show(id_type e) noexcept { __atomic_store_n(&word, live(e).word, __ATOMIC_RELAXED); }
 
     [[nodiscard]] bool is(id_type e, id_type origin) const noexcept {
@@ -88,7 +87,7 @@ struct wide_record {
     [[nodiscard]] wide_record seen() const noexcept {
         using rep = typename Layout::rep;
         // SAFETY: an id is one word of that type; while it waits, the rest does not change.
-        const rep value = __atomic_load_n(reinterpret_cast<const rep*>(&word), __ATOMIC_RELAXED);
+        const rep value = read_once(*reinterpret_cast<const rep*>(&word));
         return {id_type::from_value(value), chunk_number, row_number};
     }
     void show(id_type e) noexcept {

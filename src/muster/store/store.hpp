@@ -147,8 +147,8 @@ public:
         return base == nullptr ? nullptr : value_at<T>(base, found.row());
     }
     template <class T>
-    [[nodiscard, gnu::noinline]] T* find_far_value(id_type e,
-                                                   const fragment_data& fragment) const noexcept {
+    [[nodiscard, gnu::noinline, gnu::pure]] T* find_far_value(
+        id_type e, const fragment_data& fragment) const noexcept {
         const record_type* const found = find_far(e);
         std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
         return base == nullptr ? nullptr : value_at<T>(base, found->row());
@@ -179,10 +179,13 @@ public:
     template <class T>
     [[nodiscard]] static T* find_beside(id_type e, const fragment_data& fragment) noexcept {
         if (fragment.beside == nullptr) return nullptr;
-        const slot_index slot = fragment.beside->template find_of<Layout>(e.value());
-        if (slot == no_slot) return nullptr;
-        return is_tag<T> ? &tag_value<T>()
-                         : reinterpret_cast<T*>(fragment.beside->template at_of<sizeof(T)>(slot));
+        if constexpr (is_tag<T>)
+            return fragment.beside->template find_of<Layout>(e.value()) == no_slot
+                       ? nullptr
+                       : &tag_value<T>();
+        else  // SAFETY: the values of T's fragment, aligned for it.
+            return reinterpret_cast<T*>(
+                fragment.beside->template find_value<Layout, sizeof(T)>(e.value()));
     }
 
     [[nodiscard]] bool has(id_type e, const fragment_data& fragment) const noexcept {
@@ -593,15 +596,15 @@ public:
     template <class... Ts>
     bool remove(at_type who) {
         const writing alone(*this, "remove");
-        const bool must_wait = is_recorded("remove");
-        if (must_wait && is_shared()) {
+        if (is_shared()) [[unlikely]] {
             const fragment_name set[] = {fragment_name::of<Ts>()...};
             return share_remove(who, set);
         }
         if constexpr (sizeof...(Ts) == 1)
             if (const fragment_data& one = (find_fragment<Ts>(), ...);
-                one.beside != nullptr && !must_wait)
-                return remove_beside<(... + value_size<Ts>)>(who, *one.beside);
+                one.beside != nullptr && !waits("remove"))
+                return remove_beside(who, *one.beside);
+        const bool must_wait = waits("remove");
         record_type* const found = find_own(who, "remove");
         if (must_wait) [[unlikely]] {
             const fragment_data* const set[] = {&find_fragment<Ts>()...};
@@ -1271,27 +1274,20 @@ private:
     class waiting_slot;
     template <present Present, class Arg>
     bool put_beside(at_type who, const char* call, sparse_set& set, incoming<Arg>& value);
+    template <present Present, class Arg>
+    MUSTER_COLD bool put_beside_slowly(at_type who, const char* call, sparse_set& set,
+                                       incoming<Arg> value);
     /// Sees to all that is in the way of a value that comes in few steps. False if it has to be recorded.
     MUSTER_COLD bool make_simple(at_type who, sparse_set& set, const char* call);
-    template <std::size_t Size>
     bool remove_beside(at_type who, sparse_set& set);
     bool remove_beside_slowly(at_type who, sparse_set& set);
     [[nodiscard]] static bool has_beside(id_type e, const fragment_data& fragment) noexcept {
         return fragment.beside != nullptr && fragment.beside->has(e.value());
     }
-    /// Room for what `attach` notes: the end of this entity is one that more has to be done for.
+    /// All that a value of this entity's can need: its end is one that more has to be done for.
     void prepare_beside(sparse_set& set, id_type who) {
-        sparse_.prepare(set, who.value(), pool_.is_near(who.key()));
         tell(who.key());
-        sparse_.watch(who.value());
-    }
-    void attach(sparse_set& set, id_type who, slot_index slot) noexcept {
-        set.attach(who, slot);
-        sparse_.mark(set, who.value());
-    }
-    void detach(sparse_set& set, id_type who, slot_index slot) noexcept {
-        set.detach(who.value(), slot);
-        sparse_.unmark(set, who.value());
+        sparse_.prepare(set, who.value(), pool_.is_near(who.key()));
     }
     /// The value in `slot` becomes that of `who`, in place of the one in `here`, if there is one.
     void replace_beside(sparse_set& set, id_type who, slot_index here, slot_index slot) noexcept;
