@@ -118,6 +118,97 @@ TEST_F(set_of_texts, trims_entries_without_a_slot) {
     EXPECT_TRUE(set.has(who(5).value()));
 }
 
+constexpr auto shape = sparse_set::id_shape::of<id::layout_type>();
+
+/// What the world does to values that come and go in few steps.
+struct set_of_states : set_of_numbers {
+    std::uint64_t& entry(id e) { return set.entries()[e.key()]; }
+    slot_index kept(id e) {
+        const std::uint64_t slot = read(set, e) - shape.kept();
+        return slot < shape.slot_limit() ? slot_index{static_cast<std::uint32_t>(slot)} : no_slot;
+    }
+    slot_index begin(id e, int value) {
+        set.prepare(e.value(), true);
+        if (read(set, e) == shape.unset()) set.keep_slot(e);
+        const slot_index slot = kept(e);
+        ::new (set.at(slot)) int(value);
+        set.begin_value(slot, entry(e), shape);
+        return slot;
+    }
+    void end(id e) { set.end_value(set.find(e.value()), entry(e), shape); }
+};
+
+TEST_F(set_of_states, who_loses_a_value_keeps_its_slot) {
+    const slot_index first = begin(who(5, 3), 1);
+    const slot_index second = begin(who(6), 2);
+    end(who(5, 3));
+    EXPECT_FALSE(set.has(who(5, 3).value()));
+    EXPECT_EQ(kept(who(5, 3)), first);
+    EXPECT_EQ(set.size(), 1u);
+    EXPECT_EQ(set.next(0), second);
+    EXPECT_NE(begin(who(7), 3), first);
+    EXPECT_EQ(begin(who(5, 3), 4), first);
+    EXPECT_EQ(at(first), 4);
+    EXPECT_EQ(set.size(), 3u);
+}
+
+TEST_F(set_of_states, a_slot_that_is_kept_is_free_when_its_entity_ends_or_gets_another) {
+    const slot_index first = begin(who(5), 1);
+    const slot_index second = begin(who(6), 1);
+    begin(who(7), 1);
+    end(who(5));
+    EXPECT_EQ(set.forget(who(5).value()), no_slot);
+    EXPECT_EQ(begin(who(8), 1), first);
+    end(who(6));
+    const slot_index other = add(who(6), 9);
+    EXPECT_NE(other, second);
+    EXPECT_EQ(begin(who(9), 1), second);
+    EXPECT_EQ(at(set.find(who(6).value())), 9);
+}
+
+TEST_F(set_of_states, others_get_what_is_kept_before_there_is_more_memory) {
+    // A few at a time, of many: memory is for a few.
+    for (unsigned i = 0; i < 200'000; ++i) {
+        begin(who(i), static_cast<int>(i));
+        if (i >= 100) end(who(i - 100));
+        ASSERT_EQ(set.size(), i < 100 ? i + 1 : 100u);
+    }
+    EXPECT_LE(set.end(), 2 * set.page_size());
+    for (unsigned i = 199'900; i < 200'000; ++i)
+        EXPECT_EQ(at(set.find(who(i).value())), static_cast<int>(i));
+    EXPECT_FALSE(set.has(who(199'899).value()));
+}
+
+TEST_F(set_of_states, what_waits_is_not_taken_for_kept) {
+    std::vector<slot_index> waiting;
+    for (unsigned i = 0; i < set.page_size() - 1; ++i) waiting.push_back(set.take());
+    const slot_index last = begin(who(1), 1);
+    EXPECT_EQ(to_int(last), set.page_size() - 1);
+    end(who(1));
+    EXPECT_NE(begin(who(2), 2), last);  // too few are kept: there is more memory
+    EXPECT_EQ(kept(who(1)), last);
+    for (const slot_index one : waiting) set.give_back(one);
+    EXPECT_EQ(set.size(), 1u);
+}
+
+TEST_F(set_of_states, the_order_and_the_trim_of_a_set_end_what_is_kept) {
+    for (unsigned i = 0; i < 100; ++i) begin(who(i), static_cast<int>(i));
+    for (unsigned i = 0; i < 100; i += 2) end(who(i));
+    std::vector<slot_index> order;
+    for (slot_index at = set.next(0); at != no_slot; at = set.next(to_int(at) + 1))
+        order.insert(order.begin(), at);
+    set.reorder(order);
+    EXPECT_EQ(set.end(), 50u);
+    EXPECT_EQ(kept(who(0)), no_slot);
+    EXPECT_EQ(set.find(who(99).value()), slot_index{0});
+    for (unsigned i = 21; i < 100; i += 2) end(who(i));  // what stands first
+    set.trim();
+    EXPECT_EQ(set.end(), 50u);
+    EXPECT_EQ(set.size(), 10u);
+    EXPECT_EQ(kept(who(99)), no_slot);
+    EXPECT_EQ(begin(who(500), 5), slot_index{0});
+}
+
 TEST_F(set_of_texts, values_stay_where_they_are) {
     std::vector<const std::string*> places;
     for (int i = 0; i < 10'000; ++i) places.push_back(&at(add(who(static_cast<unsigned>(i)), i)));

@@ -174,11 +174,12 @@ public:
     template <class Look>
     [[gnu::always_inline]] void each(Look&& look) const {
         const detail::chunk_range all = chunks();
-        const detail::walk_of<Layout> walk = all.is_plain ? detail::walk_of<Layout>() : start();
+        here_type here = all.is_plain ? here_type() : start<here_type>();
+        detail::walk<Layout>* const walk = here.get();
         typename store_type::open_scope changes(*store_);
         typename store_type::closing guard{changes};
         for (detail::chunk_data* const* at = all.begin();;) {
-            if (!walk) {
+            if (walk == nullptr) {
                 if (at == all.end()) break;
             } else if (!walk->next()) {
                 break;
@@ -197,10 +198,10 @@ public:
     template <class Look>
     void each_chunk(Look&& look) const {
         const detail::chunk_range all = chunks();
-        const detail::walk_of<Layout> walk =
-            all.is_plain ? detail::walk_of<Layout>() : start_rows();
+        here_type here = all.is_plain ? here_type() : start_rows();
+        detail::walk<Layout>* const walk = here.get();
         typename store_type::scope changes(*store_);
-        if (walk)
+        if (walk != nullptr)
             for (typename detail::walk<Layout>::rows one; walk->next(one);)
                 look(basic_rows<Layout>(*store_, one.chunk, one.first, one.count, one.ids));
         else
@@ -316,8 +317,7 @@ public:
         std::size_t sum = 0;
         const detail::chunk_range all = chunks();
         if (!all.is_plain)
-            for (const detail::walk_of<Layout> walk = start_for({}); walk->next();)
-                sum += walk->size();
+            for (here_type walk = start_for<here_type>({}); walk->next();) sum += walk->size();
         else
             for (const detail::chunk_data* chunk : all) sum += chunk->size;
         return sum;
@@ -327,7 +327,7 @@ public:
     [[nodiscard]] id_type first() const {
         const detail::chunk_range all = chunks();
         if (!all.is_plain) {
-            const detail::walk_of<Layout> walk = start_for({});
+            here_type walk = start_for<here_type>({});
             return walk->next() ? walk->ids()[std::countr_zero(walk->left())] : id_type{};
         }
         for (const detail::chunk_data* chunk : all)
@@ -441,23 +441,26 @@ private:
     [[nodiscard]] detail::match_list& shared_list() const {
         return list_ != nullptr ? *list_ : cache_->ensure_shared(terms_);
     }
+    using here_type = detail::walk_here<Layout>;
+
     /// For a list that is not plain, and was just read.
-    [[nodiscard]] detail::walk_of<Layout> start_for(
-        std::span<const detail::fragment_data* const> wanted) const {
-        return {*store_, *cache_, store_->is_shared() ? shared_list() : *list_, wanted};
+    template <class Walk>
+    [[nodiscard]] Walk start_for(std::span<const detail::fragment_data* const> wanted) const {
+        return Walk(*store_, *cache_, store_->is_shared() ? shared_list() : *list_, wanted);
     }
-    [[nodiscard]] detail::walk_of<Layout> start() const {
+    template <class Walk>
+    [[nodiscard]] Walk start() const {
         const detail::fragment_data* const wanted[] = {
             &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
-        return start_for({wanted, sizeof...(Ts)});
+        return start_for<Walk>({wanted, sizeof...(Ts)});
     }
     /// All that is named is to be shown.
-    [[nodiscard]] detail::walk_of<Layout> start_rows() const {
+    [[nodiscard]] here_type start_rows() const {
         const detail::fragment_data* wanted[detail::terms::limit];
         std::size_t count = 0;
         for (const detail::term& one : terms_)
             if (one.kind != detail::term_kind::without) wanted[count++] = &cache_->fragment_of(one);
-        return start_for({wanted, count});
+        return start_for<here_type>({wanted, count});
     }
     [[nodiscard]] detail::target_finder finder() const {
         return {&detail::walk<Layout>::find, store_, cache_, &list()};
@@ -505,12 +508,12 @@ private:
     }
     /// The rows of the chunk at `at`, which goes on to the next, or the run of the walk.
     template <class Look, std::size_t... I>
-    [[gnu::always_inline]] void each_row(const detail::walk_of<Layout>& walk,
+    [[gnu::always_inline]] void each_row(const detail::walk<Layout>* walk,
                                          const detail::chunk_range& all,
                                          detail::chunk_data* const*& at, Look& look,
                                          std::index_sequence<I...>) const {
         const std::size_t first = all.first_row(at);
-        const detail::chunk_data* const chunk = walk ? nullptr : *at++;
+        const detail::chunk_data* const chunk = walk != nullptr ? nullptr : *at++;
         const std::tuple columns{chunk != nullptr
                                      ? column<Ts>(*store_, *chunk)
                                      : detail::query_column<Ts>(walk->source(I).base)...};
@@ -555,7 +558,8 @@ private:
     friend class basic_query;
     iterator(const basic_query& query, detail::chunk_range chunks)
         : store_(query.store_),
-          walk_(chunks.is_plain ? detail::walk_of<Layout>() : query.start()),
+          walk_(chunks.is_plain ? detail::walk_of<Layout>()
+                                : query.template start<detail::walk_of<Layout>>()),
           changes_(*query.store_),
           at_(chunks.begin()),
           end_(chunks.end()),

@@ -18,6 +18,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -81,12 +82,6 @@ public:
     /// Where the component of a lane is; null: it has none.
     [[nodiscard]] std::byte* find(std::size_t wanted, std::size_t lane) const noexcept;
 
-    /// One that the caller ends.
-    [[nodiscard]] static walk* start(const store<Layout>& from, const query_cache& cache,
-                                     const match_list& list,
-                                     std::span<const fragment_data* const> wanted);
-    static void end(walk* one) noexcept;
-
     /// For batches: see `target_finder`.
     static void find(void* store, void* cache, void* list, batch_targets& found);
 
@@ -146,25 +141,48 @@ private:
     wanted_fragment room_[terms::limit];
 };
 
-/// A walk, if there is one, and its end.
+/// A walk, if there is one, where this is: loops need no memory for it.
+template <class Layout>
+class walk_here {
+public:
+    walk_here() noexcept {}
+    walk_here(const store<Layout>& from, const query_cache& cache, const match_list& list,
+              std::span<const fragment_data* const> wanted)
+        : is_here_(true) {
+        ::new (static_cast<void*>(&walk_)) walk<Layout>(from, cache, list, wanted);
+    }
+    walk_here(const walk_here&) = delete;
+    walk_here& operator=(const walk_here&) = delete;
+    ~walk_here() {
+        if (is_here_) walk_.~walk();
+    }
+    /// Null if there is none.
+    [[nodiscard]] walk<Layout>* get() noexcept { return is_here_ ? &walk_ : nullptr; }
+    walk<Layout>* operator->() noexcept { return &walk_; }
+
+private:
+    union {
+        walk<Layout> walk_;
+    };
+    bool is_here_ = false;
+};
+
+/// The same for who is moved.
 template <class Layout>
 class walk_of {
 public:
     walk_of() noexcept = default;
     walk_of(const store<Layout>& from, const query_cache& cache, const match_list& list,
             std::span<const fragment_data* const> wanted)
-        : walk_(walk<Layout>::start(from, cache, list, wanted)) {}
+        : walk_(new walk_here<Layout>(from, cache, list, wanted)) {}
     walk_of(walk_of&& other) noexcept : walk_(std::exchange(other.walk_, nullptr)) {}
     walk_of& operator=(const walk_of&) = delete;
-    ~walk_of() {
-        if (walk_ != nullptr) walk<Layout>::end(walk_);
-    }
+    ~walk_of() { delete walk_; }
     explicit operator bool() const noexcept { return walk_ != nullptr; }
-    walk<Layout>* operator->() const noexcept { return walk_; }
-    walk<Layout>& operator*() const noexcept { return *walk_; }
+    walk<Layout>* operator->() const noexcept { return walk_->get(); }
 
 private:
-    walk<Layout>* walk_ = nullptr;
+    walk_here<Layout>* walk_ = nullptr;
 };
 
 }  // namespace muster::detail

@@ -329,18 +329,6 @@ bool walk<Layout>::next(rows& found) {
 }
 
 template <class Layout>
-walk<Layout>* walk<Layout>::start(const store<Layout>& from, const query_cache& cache,
-                                  const match_list& list,
-                                  std::span<const fragment_data* const> wanted) {
-    return new walk(from, cache, list, wanted);
-}
-
-template <class Layout>
-void walk<Layout>::end(walk* one) noexcept {
-    delete one;
-}
-
-template <class Layout>
 void walk<Layout>::find(void* from, void* cache, void* list, batch_targets& found) {
     // SAFETY: what a query has put there.
     auto& known = *static_cast<match_list*>(list);

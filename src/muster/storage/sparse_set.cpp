@@ -1,4 +1,5 @@
 #include <muster/base/error.hpp>
+#include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/storage/sparse_set.hpp>
 
@@ -48,49 +49,83 @@ void sparse_set::shape_pages(const type_info& type) noexcept {
     pages_shape_ = page_shape::of(type.size);
 }
 
-void sparse_set::free_pages(std::uint32_t first) noexcept {
-    for (std::uint32_t i = first; i < (room_ + page_size() - 1) >> pages_shape_.shift; ++i)
-        std::free(pages_[i]);
-    room_ = static_cast<std::uint32_t>(smaller(room_, first << pages_shape_.shift));
+void sparse_set::free_pages(std::size_t first) noexcept {
+    while (!owners_.empty() && owners_.back() >= first) {
+        page_count_ = owners_.back();
+        owners_.pop_back();
+        std::free(pages_[page_count_]);
+    }
+    room_ = static_cast<std::uint32_t>(smaller(room_, page_count_ << pages_shape_.shift));
 }
 
 void sparse_set::grow() {
-    const std::uint64_t limit = shape_.unset();
+    const std::uint64_t limit = shape_.slot_limit();
     if (room_ >= limit)
         raise(errc::limit, text("no more than ", room_, " entities can have ", fragment->name,
                                 ", which is sparse"));
-    const std::uint32_t page = room_ >> pages_shape_.shift;
-    const std::uint64_t slots = std::uint64_t{room_} + page_size();
-    if (page >= pages_.capacity()) pages_.grow(larger(8, pages_.capacity() * 2));
+    // As many again, so that loops find values next to each other; but not too many at once.
+    const std::size_t count = smaller(larger(1, page_count_), 16);
+    const std::size_t pages = page_count_ + count;
+    const std::uint64_t slots = pages << pages_shape_.shift;
+    reserve_more(owners_, 1);
+    pages_.grow(pages <= pages_.capacity() ? 0 : larger(pages, pages_.capacity() * 2));
+    id_pages_.grow(pages_.capacity());
     if (slots > free_.capacity()) free_.grow(larger(slots, free_.capacity() * 2));
-    if (const std::size_t words = bits_.capacity(); words * 64 < slots) {
-        bits_.grow(larger((slots + 63) / 64, words * 2));
-        std::memset(bits_.data() + words, 0, (bits_.capacity() - words) * sizeof(std::uint64_t));
+    if (const std::size_t had = marks_.capacity(); slots > had) {
+        marks_.grow(larger(slots, had * 2));
+        std::memset(marks_.data() + had, 0, marks_.capacity() - had);
     }
     const std::size_t alignment = larger(64, type_->alignment);
-    const std::size_t bytes = pages_shape_.ids + shape_.size * page_size();
-    void* const made = std::aligned_alloc(alignment, round_up(bytes, alignment));
+    const std::size_t value_bytes = value_size_ << pages_shape_.shift;
+    const std::size_t id_bytes = shape_.size << pages_shape_.shift;
+    const std::size_t ids_begin = round_up(count * value_bytes, 64);
+    auto* const made = static_cast<std::byte*>(
+        std::aligned_alloc(alignment, round_up(ids_begin + count * id_bytes, alignment)));
     if (made == nullptr) raise_out_of_memory();
-    pages_[page] = static_cast<std::byte*>(made);
+    // No id has a slot: `drop_all_kept` looks at all of them.
+    std::memset(made + ids_begin, 0, count * id_bytes);
+    owners_.push_back(page_count_);
+    for (std::size_t i = 0; i < count; ++i) {
+        pages_[page_count_ + i] = made + i * value_bytes;
+        id_pages_[page_count_ + i] = made + ids_begin + i * id_bytes;
+    }
+    page_count_ = pages;
     room_ = static_cast<std::uint32_t>(smaller(slots, limit));
+}
+
+void sparse_set::make_room() {
+    if (kept_count() != 0 && kept_count() >= room_ / 2)
+        drop_all_kept();
+    else
+        grow();
+}
+
+void sparse_set::drop_all_kept() noexcept {
+    if (kept_count() == 0) return;
+    for (std::uint32_t i = end_; i-- != 0;) {  // the first will be used first
+        const slot_index slot{i};
+        const std::uint64_t id = read_id(ids_at(slot), shape_.size);
+        if (entries_.find(key_of(id)) == shape_.entry(id, shape_.kept() | i))
+            drop_kept(entries_.at(key_of(id)), id);
+    }
 }
 
 slot_index sparse_set::find(std::uint64_t id) const noexcept {
     const std::uint64_t slot = shape_.read(entries_.find(key_of(id)), id);
-    return slot < shape_.unset() ? slot_index{static_cast<std::uint32_t>(slot)} : no_slot;
+    return slot < shape_.slot_limit() ? slot_index{static_cast<std::uint32_t>(slot)} : no_slot;
 }
 
 slot_index sparse_set::forget(std::uint64_t id) noexcept {
     const std::uint64_t key = key_of(id);
-    const std::uint64_t entry = entries_.find(key);
-    if (entry == absent) return no_slot;
-    const std::uint64_t slot = shape_.read(entry, id);
-    const bool had = slot < shape_.unset();
-    const slot_index here{static_cast<std::uint32_t>(slot)};
-    std::uint64_t& changed = entries_.at(key);
-    if (had) detach_at(id, here, changed, shape_);
-    changed = absent;
-    return had ? here : no_slot;
+    if (entries_.find(key) == absent) return no_slot;
+    const slot_index had = find(id);
+    std::uint64_t& entry = entries_.at(key);
+    if (had != no_slot)
+        detach(id, had);
+    else
+        drop_kept(entry, id);
+    entry = absent;
+    return had;
 }
 
 std::uint32_t sparse_set::run(slot_index from) const noexcept {
@@ -99,24 +134,16 @@ std::uint32_t sparse_set::run(slot_index from) const noexcept {
         smaller(end_, (std::uint64_t{first >> pages_shape_.shift} + 1) << pages_shape_.shift));
     if (size_ == end_) return last - first;  // there are no holes
     std::uint32_t at = first;
-    while (at < last) {
-        const std::uint64_t rest = ~bits_[at / 64] >> at % 64;
-        if (rest != 0) {
-            at += static_cast<std::uint32_t>(std::countr_zero(rest));
-            break;
-        }
-        at = (at / 64 + 1) * 64;
-    }
+    while (at < last && at % 8 != 0 && marks_[at] != 0) ++at;
+    if (at % 8 == 0)
+        while (at < last && pack_marks(marks_at(at)) == 0xFF) at += 8;
+    while (at < last && marks_[at] != 0) ++at;
     return static_cast<std::uint32_t>(smaller(at, last)) - first;
 }
 
 slot_index sparse_set::next(std::uint32_t from) const noexcept {
-    while (from < end_) {
-        const std::uint64_t rest = bits_[from / 64] >> from % 64;
-        if (rest != 0) return slot_index{from + static_cast<std::uint32_t>(std::countr_zero(rest))};
-        from = (from / 64 + 1) * 64;
-    }
-    return no_slot;
+    while (from < end_ && marks_[from] == 0) from += from % 8 == 0 && marks_at(from) == 0 ? 8u : 1u;
+    return from < end_ ? slot_index{from} : no_slot;
 }
 
 void sparse_set::relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept {
@@ -149,18 +176,19 @@ void sparse_set::reorder(const std::vector<slot_index>& order) {
     auto* const aside = static_cast<std::byte*>(
         std::aligned_alloc(alignment, round_up(bytes + count * shape_.size, alignment)));
     if (aside == nullptr) raise_out_of_memory();
+    drop_all_kept();
     std::byte* const ids = aside + bytes;
     for (std::size_t i = 0; i < count; ++i) {
         const slot_index slot = order[i];
         if (size != 0) relocate(aside + i * size, at(slot), 1);
         std::memcpy(ids + i * shape_.size, ids_at(slot), shape_.size);
-        bits_[to_int(slot) / 64] &= ~bit_of(slot);
+        marks_[to_int(slot)] = 0;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         const slot_index slot{i};
         if (size != 0) relocate(at(slot), aside + i * size, 1);
         std::memcpy(ids_at(slot), ids + i * shape_.size, shape_.size);
-        bits_[i / 64] |= bit_of(slot);
+        marks_[i] = 1;
         const std::uint64_t id = read_id(ids_at(slot), shape_.size);
         entries_.at(key_of(id)) = shape_.entry(id, i);
     }
@@ -172,8 +200,8 @@ void sparse_set::reorder(const std::vector<slot_index>& order) {
 void sparse_set::end_values() noexcept {
     for (std::uint32_t i = 0; i < forgotten_; ++i) {
         const slot_index slot{i};
-        if ((bits_[i / 64] & bit_of(slot)) == 0) continue;
-        bits_[i / 64] &= ~bit_of(slot);
+        if (marks_[i] == 0) continue;
+        marks_[i] = 0;
         if (type_->destroy != nullptr) type_->destroy(at(slot), 1);
     }
     forgotten_ = free_count_ = 0;
@@ -182,12 +210,14 @@ void sparse_set::end_values() noexcept {
 void sparse_set::retype(const type_info& other) noexcept {
     free_pages(0);
     end_ = free_count_ = 0;
+    waiting_ = 0;
     shape_pages(other);
 }
 
 void sparse_set::trim() noexcept {
+    drop_all_kept();
     entries_.keep([&](std::uint64_t entry) {  // those that have a slot
-        return (entry & low_bits(shape_.slot_bits())) < shape_.unset();
+        return (entry & low_bits(shape_.slot_bits())) < shape_.slot_limit();
     });
     entries_.trim();
     std::uint32_t used = 0;  // slots from here on have no entity, and none waits
@@ -203,7 +233,7 @@ void sparse_set::trim() noexcept {
     free_count_ = kept;
     free_pages((used + page_size() - 1) >> pages_shape_.shift);
     free_.trim(room_);
-    bits_.trim((std::size_t{room_} + 63) / 64);
+    marks_.trim((std::size_t{room_} + 7) / 8 * 8);
 }
 
 }  // namespace muster::detail

@@ -2,17 +2,19 @@
 // moves nothing, and a value stays where it is while it lives.
 //
 //     key         0     1     2     3     4
-//     entries   [   ][ v0 2 ][   ][ v7 0 ][ v3 - ]   the id that may have a slot, which is in its key's
+//     entries   [   ][ v0 2 ][   ][ v7 0 ][ v3(1) ]  the id that may have a slot, which is in its key's
 //                                                    place
-//     slot        0     1     2   |  2048   ...      pages, of up to 2,048 slots, which never move
-//     values    [ x ][     ][ x ] | [     ]
-//     ids       [ e3 ][    ][ e1 ]| [     ]
-//     bits         1     0     1       0             which slots have an entity
-//     free      [ 1 ]                                the next that are used
+//     slot        0     1     2   |  2048   ...      pages, of up to 2,048 slots, which never move;
+//     values    [ x ][     ][ x ] | [     ]          some are next to each other
+//     ids       [ e3 ][ e4 ][ e1 ]| [     ]
+//     marks        1     0     1       0             which slots have a value of an entity
+//     free      [ 2048 ]                             the next that are used
 //
-// An entry is made for a living entity before it gets its first value, and stays, without a slot, when it
-// loses it; it ends with the entity. So who finds an entry of an id need not ask whether that is alive, and
-// whether its end will be seen to.
+// An entry is made for a living entity before it gets its first value, and ends with the entity. So who
+// finds an entry of an id need not ask whether that is alive, and whether its end will be seen to. Who
+// loses a value can keep the slot, as e4 does: what comes and goes every frame turns a bit of its entry and a
+// mark. Others get such slots, all at once, when half of all are kept and no other is free: so
+// memory follows what is stored.
 //
 // A slot that was taken and has no entity yet, or no more, is waiting: a value can be made there before
 // the entity gets it, and kept there until nothing can fail any more. So values need not be movable.
@@ -36,16 +38,14 @@ constexpr std::uint32_t to_int(slot_index index) noexcept {
     return static_cast<std::uint32_t>(index);
 }
 
-/// How a page is divided: values, then ids.
+/// How a slot is found.
 struct page_shape {
-    unsigned shift = 11;  // log2 of its slots
-    std::size_t ids = 0;  // where they begin
+    unsigned shift = 11;  // log2 of the slots of a page
 
     /// Values of 16 KiB, if they are not too large or too many.
     [[nodiscard]] static constexpr page_shape of(std::size_t value_size) noexcept {
         page_shape made;
         while (made.shift > 3 && value_size << made.shift > std::size_t{16} * 1024) --made.shift;
-        made.ids = ((value_size << made.shift) + 63) / 64 * 64;
         return made;
     }
     [[nodiscard]] constexpr std::uint32_t place(slot_index slot) const noexcept {
@@ -72,18 +72,30 @@ public:
                     sizeof(typename Layout::rep)};
         }
         // An entry is the id without its key, and a slot in its place, which may be larger: there are more
-        // slots than keys, since some wait.
+        // slots than keys, since some wait. A slot that is kept without a value has another bit set, if
+        // there is one to spare: few layouts have as many versions.
         [[nodiscard]] constexpr unsigned slot_bits() const noexcept { return 64 - rest_bits; }
         /// In place of a slot: it has none. Above it, there is no entry.
         [[nodiscard]] constexpr std::uint64_t unset() const noexcept {
             return smaller(low_bits(slot_bits()), to_int(no_slot)) - 1;
+        }
+        [[nodiscard]] constexpr bool keeps_slots() const noexcept {
+            return key_bits < smaller(slot_bits(), 32) || key_bits > 30;
+        }
+        [[nodiscard]] constexpr std::uint64_t kept() const noexcept {
+            return keeps_slots() ? unset() / 2 + 1 : 0;
+        }
+        /// No slot is as large.
+        [[nodiscard]] constexpr std::uint64_t slot_limit() const noexcept {
+            return keeps_slots() ? unset() - kept() : unset();
         }
         // NOLINTBEGIN(clang-analyzer-core.BitwiseShift): a layout has both, and they are fewer than 64
         [[nodiscard]] constexpr std::uint64_t entry(std::uint64_t id,
                                                     std::uint64_t slot) const noexcept {
             return rest_bits == 0 ? slot : id >> key_bits << slot_bits() | slot;
         }
-        /// The slot, or `unset`; more than that if the entry is not of this id.
+        /// The slot if it is below `slot_limit`, the slot that is kept if it is so from `kept` on, or
+        /// `unset`; more than that if the entry is not of this id.
         [[nodiscard]] constexpr std::uint64_t read(std::uint64_t entry,
                                                    std::uint64_t id) const noexcept {
             // Bits beyond the layout are no id's.
@@ -133,7 +145,7 @@ public:
             if (has_far) [[unlikely]]
                 having |= std::uint64_t{has(id)} << lane;
             else if (entries.cover(key))  // no branch depends on what is found
-                having |= std::uint64_t{shape.read(entries[key], id) < shape.unset()} << lane;
+                having |= std::uint64_t{shape.read(entries[key], id) < shape.slot_limit()} << lane;
         }
         return having;
     }
@@ -150,7 +162,7 @@ public:
     [[nodiscard]] bool has(std::uint64_t id) const noexcept { return find(id) != no_slot; }
 
     [[nodiscard]] std::byte* at(slot_index slot) const noexcept {
-        return page_of(slot) + place_of(slot) * value_size_;
+        return pages_[page_of(slot)] + place_of(slot) * value_size_;
     }
     /// The same for values of this size.
     template <std::size_t Size>
@@ -159,7 +171,7 @@ public:
     }
     /// The ids of this slot and, up to the end of its page, of those behind it.
     [[nodiscard]] std::byte* ids_at(slot_index slot) const noexcept {
-        return page_of(slot) + pages_shape_.ids + place_of(slot) * shape_.size;
+        return id_pages_[page_of(slot)] + place_of(slot) * shape_.size;
     }
     /// How many slots make a block: their ids and values stand next to each other.
     [[nodiscard]] std::uint32_t block_size() const noexcept {
@@ -167,7 +179,10 @@ public:
     }
     /// Which slots of the block that begins here have an entity.
     [[nodiscard]] std::uint64_t block_at(slot_index first) const noexcept {
-        return bits_[to_int(first) / 64] >> to_int(first) % 64 & low_bits(block_size());
+        std::uint64_t block = 0;
+        for (std::uint32_t i = 0; i < block_size(); i += 8)
+            block |= pack_marks(marks_at(to_int(first) + i)) << i;
+        return block;
     }
     /// How many slots from this one on have an entity, up to the end of its page.
     [[nodiscard]] std::uint32_t run(slot_index from) const noexcept;
@@ -182,22 +197,15 @@ public:
     }
     /// A slot that waits; there is no value in it. `std::bad_alloc`, or `errc::limit`.
     [[nodiscard]] slot_index take() {
-        if (free_count_ != 0) return slot_index{free_[--free_count_]};
-        if (end_ == room_) [[unlikely]]
-            grow();
-        return slot_index{end_++};
-    }
-    /// Whether the next can be taken at once, and so it is.
-    [[nodiscard]] bool has_room() const noexcept { return free_count_ != 0 || end_ != room_; }
-    [[nodiscard]] slot_index take_now() noexcept {
+        if (free_count_ == 0 && end_ == room_) [[unlikely]]
+            make_room();
+        ++waiting_;
         return slot_index{free_count_ != 0 ? free_[--free_count_] : end_++};
     }
     /// A waiting slot without a value is free again.
     void give_back(slot_index slot) noexcept {
-        const std::uint32_t count = free_count_;
-        free_[count] = to_int(slot);
-        free_count_ = count + 1;
-        if (count + 1 == end_) free_count_ = end_ = 0;  // all: the next ones come in order
+        --waiting_;
+        set_free(slot);
     }
     /// An entry for this id, which is alive, and whose end will be seen to: see `forget`.
     void prepare(std::uint64_t id, bool is_near) {
@@ -205,35 +213,51 @@ public:
         std::uint64_t& entry = entries_.at(key_of(id));
         if (entry == absent) entry = shape_.entry(id, shape_.unset());
     }
-    /// The id is dead. Gives the slot that it had, which waits, or `no_slot`.
+    /// The id is dead. Gives the slot with the value that it had, which waits, or `no_slot`.
     slot_index forget(std::uint64_t id) noexcept;
-    /// The entity gets a waiting slot. It was prepared.
+    /// The entity gets a waiting slot. It was prepared, and has no value.
     template <class Id>
     void attach(Id who, slot_index slot) noexcept {
-        attach_at(who, slot, entries_.at(key_of(who.value())), shape_, pages_shape_);
+        std::uint64_t& entry = entries_.at(key_of(who.value()));
+        drop_kept(entry, who.value());
+        // SAFETY: the ids of this page.
+        *reinterpret_cast<Id*>(ids_at(slot)) = who;
+        entry = shape_.entry(who.value(), to_int(slot));
+        marks_[to_int(slot)] = 1;
+        ++size_;
+        --waiting_;
     }
     /// Its slot waits.
     void detach(std::uint64_t id, slot_index slot) noexcept {
-        detach_at(id, slot, entries_.at(key_of(id)), shape_);
+        entries_.at(key_of(id)) = shape_.entry(id, shape_.unset());
+        marks_[to_int(slot)] = 0;
+        --size_;
+        ++waiting_;
     }
+
+    // What comes and goes every frame: an entity keeps its slot.
 
     /// The entries of near keys, counted from the first one. Only who finds that of a certain id may
     /// change it.
     [[nodiscard]] entry_words entries() const noexcept { return entries_.look(); }
+    /// An entity that was prepared, and has no slot, gets one, without a value: `std::bad_alloc` or
+    /// `errc::limit`.
     template <class Id>
-    void attach_at(Id who, slot_index slot, std::uint64_t& entry, const id_shape& ids,
-                   const page_shape& shape) noexcept {
-        // SAFETY: the ids of this page.
-        reinterpret_cast<Id*>(pages_[to_int(slot) >> shape.shift] + shape.ids)[shape.place(slot)] =
-            who;
-        bits_[to_int(slot) / 64] |= bit_of(slot);
-        entry = ids.entry(who.value(), to_int(slot));
+    void keep_slot(Id who) {
+        const slot_index slot = take();
+        --waiting_;
+        *reinterpret_cast<Id*>(ids_at(slot)) = who;  // SAFETY: as in `attach`
+        entries_.at(key_of(who.value())) = shape_.entry(who.value(), shape_.kept() | to_int(slot));
+    }
+    /// A value begins or ends in the slot that the entry keeps.
+    void begin_value(slot_index slot, std::uint64_t& entry, const id_shape& ids) noexcept {
+        entry ^= ids.kept();
+        marks_[to_int(slot)] = 1;
         ++size_;
     }
-    void detach_at(std::uint64_t id, slot_index slot, std::uint64_t& entry,
-                   const id_shape& ids) noexcept {
-        bits_[to_int(slot) / 64] ^= bit_of(slot);  // which is set
-        entry = ids.entry(id, ids.unset());
+    void end_value(slot_index slot, std::uint64_t& entry, const id_shape& ids) noexcept {
+        entry ^= ids.kept();
+        marks_[to_int(slot)] = 0;
         --size_;
     }
 
@@ -257,8 +281,8 @@ public:
     void forget_entries() noexcept {
         entries_.clear();
         forgotten_ = end_;
-        end_ = 0;
-        size_ = 0;
+        end_ = free_count_ = 0;
+        waiting_ = size_ = 0;
     }
     void end_values() noexcept;
     /// Gives back memory that no slot needs. No slot may wait.
@@ -272,7 +296,7 @@ private:
         const std::uint64_t key = (id & low_bits(shape.key_bits)) - first_key;
         if (entries.cover(key)) [[likely]] {
             const std::uint64_t slot = shape.read(entries[key], id);
-            if (slot < shape.unset()) [[likely]]
+            if (slot < shape.slot_limit()) [[likely]]
                 return slot_index{static_cast<std::uint32_t>(slot)};
         }
         return entries_.has_far() ? find(id) : no_slot;
@@ -287,29 +311,65 @@ private:
     [[nodiscard]] std::uint64_t key_of(std::uint64_t id) const noexcept {
         return (id & low_bits(shape_.key_bits)) - shape_.first_key;
     }
-    [[nodiscard]] std::byte* page_of(slot_index slot) const noexcept {
-        return pages_[to_int(slot) >> pages_shape_.shift];
+    [[nodiscard]] std::uint32_t page_of(slot_index slot) const noexcept {
+        return to_int(slot) >> pages_shape_.shift;
     }
     [[nodiscard]] std::uint32_t place_of(slot_index slot) const noexcept {
         return pages_shape_.place(slot);
     }
-    [[nodiscard]] static std::uint64_t bit_of(slot_index slot) noexcept {
-        return std::uint64_t{1} << to_int(slot) % 64;
+    /// The marks of eight slots, of which this is the first.
+    [[nodiscard]] std::uint64_t marks_at(std::uint32_t first) const noexcept {
+        std::uint64_t marks = 0;
+        __builtin_memcpy(&marks, marks_.data() + first, sizeof marks);
+        return marks;
     }
+    /// A bit for each of eight marks, the first in the lowest.
+    [[nodiscard]] static std::uint64_t pack_marks(std::uint64_t marks) noexcept {
+        // The product moves the bit of each byte to its place in the highest one.
+        if constexpr (std::endian::native == std::endian::little)
+            return marks * 0x0102040810204080u >> 56;
+        else
+            return marks * 0x8040201008040201u >> 56;
+    }
+    /// Slots without a value of an entity, and that no entity has to get.
+    [[nodiscard]] std::size_t kept_count() const noexcept {
+        return std::size_t{end_} - free_count_ - size_ - waiting_;
+    }
+    void set_free(slot_index slot) noexcept {
+        const std::uint32_t count = free_count_;
+        free_[count] = to_int(slot);
+        free_count_ = count + 1;
+        if (count + 1 == end_) free_count_ = end_ = 0;  // all: the next ones come in order
+    }
+    /// Whoever has this entry keeps no slot any more.
+    void drop_kept(std::uint64_t& entry, std::uint64_t id) noexcept {
+        const std::uint64_t slot = shape_.read(entry, id) - shape_.kept();
+        if (!shape_.keeps_slots() || slot >= shape_.slot_limit()) return;
+        entry = shape_.entry(id, shape_.unset());
+        set_free(slot_index{static_cast<std::uint32_t>(slot)});
+    }
+    void drop_all_kept() noexcept;
+    void make_room();
     void shape_pages(const type_info& type) noexcept;
-    void free_pages(std::uint32_t first) noexcept;
+    /// Frees those from this one on, but for those that share their memory with others.
+    void free_pages(std::size_t first) noexcept;
     void grow();
     void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept;
 
     // What every call reads comes first.
     std::uint32_t free_count_ = 0;
-    std::uint32_t end_ = 0;        // slots from here on were not taken
-    std::uint32_t room_ = 0;       // slots that have memory
-    std::uint32_t forgotten_ = 0;  // slots up to here have values that nobody has
-    raw_array<std::byte*> pages_;
+    std::uint32_t end_ = 0;          // slots from here on were not taken
+    std::uint32_t room_ = 0;         // slots that have memory
+    std::uint32_t forgotten_ = 0;    // slots up to here have values that nobody has
+    raw_array<std::byte*> pages_;    // of values
     raw_array<std::uint32_t> free_;  // has room for all slots
-    raw_array<std::uint64_t> bits_;  // the same
-    std::size_t size_ = 0;           // slots that have an entity
+    raw_array<std::uint8_t> marks_;  // the same, and for eights of them
+    raw_array<std::byte*> id_pages_;
+    std::vector<std::size_t>
+        owners_;  // pages whose memory is theirs and that of those up to the next
+    std::size_t page_count_ = 0;
+    std::size_t size_ = 0;     // slots that have a value of an entity
+    std::size_t waiting_ = 0;  // slots that wait
     id_shape shape_;
     key_map<std::uint64_t, absent> entries_;
     page_shape pages_shape_;

@@ -89,7 +89,7 @@ void sparse_table::note_meaning() noexcept {
     for (sparse_set* one : all_) {
         if (one == nullptr || one->fragment == nullptr) continue;
         const fragment_data& owner = *one->fragment;
-        const bool is_simple = one->ordinal < few && owner.hooks.kinds() == 0;
+        const bool is_simple = shape_.keeps_slots() && owner.hooks.kinds() == 0;
         one->is_added_simply = is_simple && owner.needs.empty() && !owner.type->pinned;
         one->is_removed_simply = is_simple && owner.type->destroy == nullptr;
     }

@@ -30,46 +30,44 @@ private:
     bool is_kept_ = false;
 };
 
-/// `put` of one value of a sparse fragment, when no scope is open.
 template <class Layout>
 template <typename store<Layout>::present Present, class Arg>
-bool store<Layout>::put_beside(at_type who, const char* call, sparse_set& set,
-                               incoming<Arg>& value) {
+inline bool store<Layout>::put_simply(at_type who, sparse_set& set, incoming<Arg>& value) {
     using type = typename incoming<Arg>::type;
     constexpr std::size_t size = value_size<type>;
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
     const std::uint64_t place = who.id.key() - pool_.near_key();
     const sparse_set::entry_words entries = set.entries();
     if (!entries.cover(place) || !set.is_added_simply) [[unlikely]]
-        return put_beside_slowly<Present, Arg>(who, call, set, std::move(value));
+        return false;
     std::uint64_t& entry = entries[place];
     const std::uint64_t here = ids.read(entry, who.id.value());
-    if (here != ids.unset() || !set.has_room()) [[unlikely]] {
-        if (here >= ids.unset())
-            return put_beside_slowly<Present, Arg>(who, call, set, std::move(value));
-        if constexpr (Present == present::assign && size != 0 && !is_pinned<type>) {
-            const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-            const slot_index slot{static_cast<std::uint32_t>(here)};
-            value.assign(set.template at_of<size>(slot), value.where());
-        }
-        return Present == present::assign;
-    }
-    const slot_index slot = set.take_now();
+    const bool is_there = here < ids.slot_limit();
+    if (is_there ? Present != present::assign : here - ids.kept() >= ids.slot_limit()) [[unlikely]]
+        return false;
+    const slot_index slot{static_cast<std::uint32_t>(is_there ? here : here - ids.kept())};
     if constexpr (size != 0 && !is_pinned<type>) {
         const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
-        value.construct(set.template at_of<size>(slot), value.where());
+        std::byte* const room = set.template at_of<size>(slot);
+        if (is_there)
+            value.assign(room, value.where());
+        else
+            value.construct(room, value.where());
     }
+    if (is_there) return true;
     value.settle();
-    set.attach_at(who.id, slot, entry, ids, page_shape::of(size));
+    set.begin_value(slot, entry, ids);
     return true;
 }
 
-/// The same where something is in the way, or somebody has to be told.
+/// `put` of one value of a sparse fragment, when no scope is open, where something is in the way or
+/// somebody has to be told.
 template <class Layout>
 template <typename store<Layout>::present Present, class Arg>
-bool store<Layout>::put_beside_slowly(at_type who, const char* call, sparse_set& set,
-                                      incoming<Arg> value) {
-    if (make_simple(who, set, call)) return put_beside<Present>(who, call, set, value);
+bool store<Layout>::put_beside(at_type who, const char* call, sparse_set& set,
+                               incoming<Arg> value) {
+    if (Present == present::keep && has(who.id, *set.fragment)) return false;
+    if (make_simple(who, set, call)) return put_simply<Present>(who, set, value);
     return record_put<Present, Arg>(who, call, std::move(value));
 }
 
@@ -121,19 +119,17 @@ inline void store<Layout>::replace_beside(sparse_set& set, id_type who, slot_ind
 }
 
 template <class Layout>
-inline bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
+inline bool store<Layout>::remove_simply(id_type who, sparse_set& set) noexcept {
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
-    const std::uint64_t place = who.id.key() - pool_.near_key();
+    const std::uint64_t place = who.key() - pool_.near_key();
     const sparse_set::entry_words entries = set.entries();
     if (!entries.cover(place) || !set.is_removed_simply) [[unlikely]]
-        return remove_beside_slowly(who, set);
+        return false;
     std::uint64_t& entry = entries[place];
-    const std::uint64_t here = ids.read(entry, who.id.value());
-    if (here >= ids.unset()) [[unlikely]]
-        return remove_beside_slowly(who, set);
-    const slot_index slot{static_cast<std::uint32_t>(here)};
-    set.detach_at(who.id.value(), slot, entry, ids);
-    set.give_back(slot);
+    const std::uint64_t here = ids.read(entry, who.value());
+    if (here >= ids.slot_limit()) [[unlikely]]
+        return false;
+    set.end_value(slot_index{static_cast<std::uint32_t>(here)}, entry, ids);
     return true;
 }
 

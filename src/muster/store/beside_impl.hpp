@@ -73,7 +73,7 @@ std::vector<slot_index> store<Layout>::slots_of(const sparse_set& set) const {
 }
 
 template <class Layout>
-bool store<Layout>::remove_beside_slowly(at_type who, sparse_set& set) {
+bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
     const slot_index here = set.find(who.id.value());
     if (here == no_slot) return (void)find_own(who, "remove"), false;
     hook_list& hooks = set.fragment->hooks;
@@ -98,11 +98,13 @@ bool store<Layout>::make_simple(at_type who, sparse_set& set, const char* call) 
     (void)require(who, call);
     if (!set.is_added_simply || !pool_.is_near(who.id.key())) return false;
     prepare_beside(set, who.id);
-    set.reserve(set.end() + std::size_t{1});
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
     const std::uint64_t place = who.id.key() - pool_.near_key();
     const sparse_set::entry_words entries = set.entries();
-    return entries.cover(place) && ids.read(entries[place], who.id.value()) <= ids.unset();
+    if (!entries.cover(place)) return false;
+    const std::uint64_t here = ids.read(entries[place], who.id.value());
+    if (here == ids.unset()) set.keep_slot(who.id);
+    return here <= ids.unset();
 }
 
 /// All sparse fragments of an entity end.

@@ -535,6 +535,15 @@ public:
     /// The references of `who`'s components end if it gets a fragment it did not have.
     template <present Present, class... Args>
     bool put(at_type who, const char* call, incoming<Args>... values) {
+        // What comes and goes every frame comes first, and needs no stack: the rest is a call at the end.
+        if constexpr (sizeof...(Args) == 1 && all_typed<Args...> && !watches_threads)
+            if (sparse_set* const set = (values.find(*this), ...).beside;
+                set != nullptr && busy_ == 0 && put_simply<Present>(who, *set, values...))
+                return true;
+        return put_any<Present, Args...>(who, call, std::move(values)...);
+    }
+    template <present Present, class... Args>
+    [[gnu::noinline]] bool put_any(at_type who, const char* call, incoming<Args>... values) {
         const writing alone(*this, call);
         if (is_recorded(call)) [[unlikely]]
             return record_put<Present, Args...>(who, call, std::move(values)...);
@@ -544,7 +553,7 @@ public:
         }
         if constexpr (sizeof...(Args) == 1)
             if (const fragment_data& one = (values.find(*this), ...); one.beside != nullptr)
-                return put_beside<Present>(who, call, *one.beside, values...);
+                return put_beside<Present, Args...>(who, call, *one.beside, std::move(values)...);
         const void* from[] = {values.where()...};
         record_type& found = require(who, call);
         if constexpr (sizeof...(Args) == 1) {  // the usual case needs no edge
@@ -595,6 +604,14 @@ public:
 
     template <class... Ts>
     bool remove(at_type who) {
+        if constexpr (sizeof...(Ts) == 1 && !watches_threads)
+            if (sparse_set* const set = (find_fragment<Ts>(), ...).beside;
+                set != nullptr && busy_ == 0 && remove_simply(who.id, *set))
+                return true;
+        return remove_any<Ts...>(who);
+    }
+    template <class... Ts>
+    [[gnu::noinline]] bool remove_any(at_type who) {
         const writing alone(*this, "remove");
         if (is_shared()) [[unlikely]] {
             const fragment_name set[] = {fragment_name::of<Ts>()...};
@@ -1272,15 +1289,16 @@ private:
     // ---- sparse fragments: see beside.hpp, which who calls `put` includes, and beside_impl.hpp -
 
     class waiting_slot;
+    /// A value comes or is assigned in few steps; false if that cannot be, and nothing has happened.
     template <present Present, class Arg>
-    bool put_beside(at_type who, const char* call, sparse_set& set, incoming<Arg>& value);
+    bool put_simply(at_type who, sparse_set& set, incoming<Arg>& value);
+    bool remove_simply(id_type who, sparse_set& set) noexcept;
     template <present Present, class Arg>
-    MUSTER_COLD bool put_beside_slowly(at_type who, const char* call, sparse_set& set,
-                                       incoming<Arg> value);
+    MUSTER_COLD bool put_beside(at_type who, const char* call, sparse_set& set,
+                                incoming<Arg> value);
     /// Sees to all that is in the way of a value that comes in few steps. False if it has to be recorded.
     MUSTER_COLD bool make_simple(at_type who, sparse_set& set, const char* call);
     bool remove_beside(at_type who, sparse_set& set);
-    bool remove_beside_slowly(at_type who, sparse_set& set);
     [[nodiscard]] static bool has_beside(id_type e, const fragment_data& fragment) noexcept {
         return fragment.beside != nullptr && fragment.beside->has(e.value());
     }

@@ -221,7 +221,7 @@ bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
         fragment_data* const one = fragments_.find(f.value());
         if (one == nullptr || !has(who.id, *one)) continue;
         if (fragments.size() == 1 && one->beside != nullptr)
-            return remove_beside_slowly(who, *one->beside);
+            return remove_beside(who, *one->beside);
         if (fragments.size() == 1) return remove_set(who.id, *found, ensure_alone(*one));
         if (std::find(there.begin(), there.end(), one) == there.end()) there.push_back(one);
     }
