@@ -54,8 +54,12 @@ elseif(WAY STREQUAL "parallel")
     expect_output(${WORK}/build/game "1000 moved\n")
 elseif(WAY STREQUAL "FetchContent")
     find_block("FetchContent")
-    build(project -DREADME_BLOCK=${block} -DFETCHCONTENT_SOURCE_DIR_MUSTER=${MUSTER_SOURCE}
-          -DEXPECT_OPTIONS_OFF=1)
+    # Where README's block looks for the clone.
+    file(COPY ${here}/project DESTINATION ${WORK})
+    file(MAKE_DIRECTORY ${WORK}/project/external)
+    file(CREATE_LINK ${MUSTER_SOURCE} ${WORK}/project/external/muster SYMBOLIC)
+    set(here ${WORK})
+    build(project -DREADME_BLOCK=${block} -DEXPECT_OPTIONS_OFF=1)
     expect_output(${WORK}/build/game ${greeting})
 elseif(WAY STREQUAL "pkg-config")
     # The tree is used in another place than it was installed to: the .pc files must not mind.
