@@ -1,10 +1,19 @@
-// Uses a header and something compiled.
+// Uses what is in headers and what is compiled. Prints the same on every way.
 #include <muster/muster.hpp>
 
 #include <iostream>
 
+struct position {
+    float x, y;
+};
+struct velocity {
+    float x, y;
+};
+
 int main() {
-    const auto number = muster::world_number::take<muster::layouts::bound>();
-    muster::id_pool<> pool{{.world = number.value()}};
-    std::cout << pool.create() << '\n';
+    muster::world w;
+    const muster::entity e = w.spawn(position{0, 0}, velocity{1, 2});
+    w.each([](position& p, const velocity& v) { p.y += v.y; });
+    std::cout << e << " moves to " << w.get<position>(e).y << '\n';
+    return w.get<position>(e).y == 2 ? 0 : 1;
 }

@@ -1,0 +1,56 @@
+// What tests/gdb/printers.gdb looks at, when `look_here` is called.
+#include <muster/muster.hpp>
+
+#include <cstdint>
+#include <string>
+
+struct position {
+    float x, y;
+};
+struct frozen {};
+struct mood {
+    int level;
+};
+
+static void look_here() {
+    asm volatile("");
+}
+
+template <class World>
+static void touch(World& w) {
+    w.spawn(position{5, 6});
+    look_here();
+}
+
+int main() {
+    muster::world w;
+    w.define<mood>().sparse();
+    const muster::entity goblin = w.spawn(position{1, 2}, std::string("grim"), frozen{});
+    const muster::entity orc = w.spawn(position{3, 4}, std::string("glad"), frozen{});
+    const muster::entity ghost = w.spawn();
+    w.name(goblin, "goblin");
+    w.name(orc, "orc");
+    w.set(goblin, mood{3});
+    const muster::fragment<int> health = w.fragment<int>("health");
+    const muster::entity fighter = w.spawn(muster::with(health, 100));
+    const muster::entity blob = w.fragment(muster::component_type{.size = 20}, "blob");
+    const muster::entity box = w.spawn();
+    w.add(box, blob);
+    const muster::entity dead = w.spawn(1);
+    w.destroy(dead);
+    const muster::entity far = w.spawn_at(muster::entity::pack(5'000'000, 7, w.number()), mood{9});
+    muster::world elsewhere;
+    const muster::entity foreign = elsewhere.spawn();
+    const muster::entity nobody;
+    const muster::chunk kind = w.chunk<position, std::string, frozen>();
+    const muster::chunk none;
+    look_here();
+
+    muster::basic_world<muster::layouts::exact> wide;  // its records have sixteen bytes
+    touch(wide);
+    muster::basic_world<muster::layouts::compact> small;
+    touch(small);
+    return static_cast<int>(kind.size() + none.size() + foreign.key() + nobody.key() + ghost.key() +
+                            fighter.key() + box.key() + far.key() + orc.key()) *
+           0;
+}

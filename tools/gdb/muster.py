@@ -1,0 +1,554 @@
+"""Shows Muster's types in GDB: ids, worlds, chunks, and entities with their components.
+
+    (gdb) source /usr/share/muster/gdb/muster.py
+    (gdb) print goblin
+    (gdb) print w
+    (gdb) muster entity w goblin
+    (gdb) print $muster_get(w, goblin, "position")
+
+Everything is read from memory and nothing is called, so that it also works on a core file. Values are shown
+where GDB knows the component's type by its name, and as bytes where it does not.
+"""
+
+import heapq
+import re
+
+import gdb
+import gdb.printing
+
+SHOWN_BYTES = 16  # of a value whose type is not known
+SHOWN_ENTITIES = 20
+
+
+# ---- what the standard library keeps -----------------------------------------------------------
+
+def member(value, *names):
+    """The first of these members that there is; standard libraries differ."""
+    for name in names:
+        try:
+            return value[name]
+        except gdb.error:
+            continue
+    raise gdb.error("no member " + " or ".join(names))
+
+
+def elements(vector):
+    """The elements of a std::vector."""
+    try:
+        start, end = vector["_M_impl"]["_M_start"], vector["_M_impl"]["_M_finish"]
+    except gdb.error:
+        start, end = vector["__begin_"], vector["__end_"]
+    return [start[i] for i in range(int(end - start))]
+
+
+def text(view):
+    """A std::string_view as a string."""
+    data = member(view, "_M_str", "__data_", "__data")
+    size = int(member(view, "_M_len", "__size_", "__size"))
+    return data.string(length=size) if size else ""
+
+
+def word_at(address, size=8):
+    return int.from_bytes(gdb.selected_inferior().read_memory(address, size).tobytes(), "little")
+
+
+# ---- layouts and ids ---------------------------------------------------------------------------
+
+class Layout:
+    """The bits of an id, from the name of its type: layout<unsigned long, id_bits{32, 16, 16, 0, 0, ...}>."""
+
+    PATTERN = re.compile(r"layout<([^,]+), *(?:muster::)?id_bits ?\{([^}]*)\}")
+
+    def __init__(self, type):
+        found = self.PATTERN.search(str(type.strip_typedefs()))
+        if not found:
+            raise gdb.error("no layout in the name of " + str(type))
+        numbers = [int(one) for one in re.findall(r"(?:^|[ ,=])(\d+)", found.group(2))] + [0] * 5
+        self.key, self.version, self.world, first_key, first_version = numbers[:5]
+        width = 8 * gdb.lookup_type(found.group(1)).sizeof
+        can_be_zero = self.world == 0 and first_key == 0 and first_version == 0
+        self.null = (1 << width) - 1 if can_be_zero else 0
+
+    def parts(self, value):
+        key = value & ((1 << self.key) - 1)
+        version = value >> self.key & ((1 << self.version) - 1)
+        world = value >> (self.key + self.version) & ((1 << self.world) - 1)
+        return key, version, world
+
+    def spell(self, value):
+        if value == self.null:
+            return "E:null"
+        key, version, world = self.parts(value)
+        return f"E:{world}-{key}[{version}]" if self.world else f"E:{key}[{version}]"
+
+
+def id_value(value):
+    """The bits of an id, of a fragment, or of a number."""
+    while value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
+    kind = str(value.type.strip_typedefs().unqualified())
+    if kind.startswith("muster::basic_fragment<"):
+        value = value["id_"]
+    elif kind.startswith("muster::basic_at<"):
+        value = value["who"]
+    if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
+        value = value["value_"]
+    return int(value)
+
+
+# ---- what a world keeps ------------------------------------------------------------------------
+
+def known_type(name):
+    """The C++ type with this name, if GDB knows it."""
+    try:
+        return gdb.lookup_type(name)
+    except gdb.error:
+        return None
+
+
+class Fragment:
+    def __init__(self, data):
+        """`data` is a fragment_data."""
+        self.data = data
+        self.name = text(data["name"])
+        self.type = known_type(text(data["type"]["name"]))
+        self.size = int(data["type"]["size"])
+        if self.type is not None and self.size not in (0, self.type.sizeof):
+            self.type = None  # another type of that name
+
+    def value_at(self, address):
+        """A value of its type or, if that is not known, a sentence."""
+        if self.type is not None:
+            return gdb.Value(address).cast(self.type.pointer()).dereference()
+        return self.bytes_at(address)
+
+    def bytes_at(self, address):
+        shown = gdb.selected_inferior().read_memory(address, min(self.size, SHOWN_BYTES)).tobytes()
+        more = " ..." if self.size > SHOWN_BYTES else ""
+        return f"{self.size} bytes: {shown.hex(' ')}{more}"
+
+    def spell(self, address):
+        """The value there, as text."""
+        value = self.value_at(address)
+        return value if isinstance(value, str) else value.format_string()
+
+
+class Chunk:
+    def __init__(self, data):
+        """`data` is a chunk_data."""
+        self.data = data
+        self.index = int(data["index"])
+        self.size = int(data["size"])
+        self.fragments = [Fragment(one.dereference()) for one in elements(data["fragments"])]
+
+    def spell(self):
+        """<position, velocity>"""
+        return "<" + ", ".join(one.name for one in self.fragments) + ">"
+
+    def describe(self):
+        return f"chunk {self.index} {self.spell()}, {counted(self.size, 'entity', 'entities')}"
+
+    def column_of(self, fragment):
+        """Where the values of this fragment begin; 0 for a tag."""
+        for column in elements(self.data["columns"]):
+            if int(column["fragment"]) == int(fragment.data.address):
+                return int(column["data"])
+        return 0
+
+    def value_address(self, fragment, row):
+        return self.column_of(fragment) + row * fragment.size
+
+    def id_at(self, row):
+        size = int(self.data["ids"]["size"])
+        return word_at(int(self.data["ids"]["data"]) + row * size, size)
+
+
+def counted(number, one, many):
+    return f"{number} {one if number == 1 else many}"
+
+
+class Tree:
+    """A sparse_array: nodes with 64 places; a word that says which are taken, then the places."""
+
+    def __init__(self, value):
+        self.root = int(value["root_"])
+        self.height = int(value["height_"])
+        self.value_type = value.type.strip_typedefs().template_argument(0)
+
+    def find(self, index):
+        """The address of an element, or 0."""
+        at = self.root
+        if at == 0 or (self.height < 10 and index >> 6 * (self.height + 1)):
+            return 0
+        for height in range(self.height, 0, -1):
+            at = word_at(at + 8 + 8 * (index >> 6 * height & 63))
+            if at == 0:
+                return 0
+        if not word_at(at) >> (index & 63) & 1:
+            return 0
+        return at + 8 + self.value_type.sizeof * (index & 63)
+
+    def all(self, at=None, height=None, base=0):
+        """Every index and the address of its element."""
+        if at is None:
+            at, height = self.root, self.height
+        if at == 0:
+            return
+        present = word_at(at)
+        for place in range(64):
+            if not present >> place & 1:
+                continue
+            index = base << 6 | place
+            if height == 0:
+                yield index, at + 8 + self.value_type.sizeof * place
+            else:
+                yield from self.all(word_at(at + 8 + 8 * place), height - 1, index)
+
+
+class Record:
+    """What a world keeps for a key: the version that lives there, or comes next, and the place."""
+
+    def __init__(self, record, layout, key):
+        fields = [one.name for one in record.type.strip_typedefs().fields()]
+        if "chunk_number" in fields:  # sixteen bytes
+            word = id_value(record["word"])
+            held, self.version, _ = layout.parts(word)
+            self.lives = held == key
+            self.chunk = int(record["chunk_number"])
+            self.row = int(record["row_number"])
+        else:  # eight: mark, version, chunk, row
+            word = int(record["word"])
+            place_bits = 63 - layout.version
+            row_bits = min(27, layout.key)
+            self.lives = word >> 63 == 0
+            self.version = word >> place_bits & ((1 << layout.version) - 1)
+            self.chunk = word >> row_bits & ((1 << 20) - 1)
+            self.row = word & ((1 << row_bits) - 1)
+
+
+class World:
+    def __init__(self, value):
+        while value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_PTR):
+            value = (value.dereference() if value.type.strip_typedefs().code == gdb.TYPE_CODE_PTR
+                     else value.referenced_value())
+        kind = str(value.type.strip_typedefs().unqualified())
+        if kind.startswith("muster::basic_world<"):
+            value = value["store_"]
+        elif not kind.startswith("muster::detail::store<"):
+            raise gdb.GdbError("this is no world: " + kind)
+        if not value.type.strip_typedefs().fields():
+            raise gdb.GdbError("the parts of a world are not in the debug information: "
+                               "with clang, compile with -g -fstandalone-debug")
+        self.store = value
+        self.layout = Layout(value.type)
+        self.pool = value["pool_"]
+        self.number = int(value["number_"]["value_"])
+
+    def size(self):
+        """How many entities the user has, as world::size() says."""
+        pool = self.pool
+        living = (int(pool["fresh_"]) + int(pool["ahead_"]["size_"]) + int(pool["outside_"])
+                  - int(pool["free_"]) - int(pool["retired_"]) - int(pool["tombstones_"])
+                  - int(pool["reserved_"]["size_"]))
+        return living - int(self.store["own_"])
+
+    def describe(self):
+        chunks = [one for one in self.chunks() if one.size]
+        return (f"W:{self.number}, {counted(self.size(), 'entity', 'entities')}, "
+                f"{counted(len(chunks), 'chunk', 'chunks')}")
+
+    def chunks(self):
+        """All but the one that stands for entities without fragments."""
+        made = [Chunk(one.dereference()) for one in elements(self.store["graph_"]["order_"])]
+        return [one for one in made if one.index != 0]
+
+    def chunk(self, index):
+        found = elements(self.store["graph_"]["by_index_"])[index]
+        return Chunk(found.dereference()) if int(found) else None
+
+    def fragments(self):
+        return [Fragment(one.dereference()) for one in elements(self.store["fragments_"]["all_"]) if int(one)]
+
+    def record(self, key):
+        """The record of a key, or None if the world has never used it."""
+        index = key - int(self.pool["first_"])
+        if 0 <= index < int(self.pool["covered_"]):
+            return Record(self.pool["main_"]["data_"][index], self.layout, key)
+        address = Tree(self.pool["far_"]).find(key)
+        if address == 0:
+            return None
+        kind = self.pool["main_"]["data_"].type
+        return Record(gdb.Value(address).cast(kind).dereference(), self.layout, key)
+
+    def make_id(self, key, version):
+        world = self.number if self.layout.world else 0
+        return key | version << self.layout.key | world << (self.layout.key + self.layout.version)
+
+    def entities(self):
+        """Every id that the user made and that lives."""
+        own_from = int(self.store["own_from_"])
+        first = int(self.pool["first_"])
+        near = range(first, first + int(self.pool["covered_"]))
+        far = (key for key, _ in Tree(self.pool["far_"]).all())
+        for key in heapq.merge(near, far):
+            if key >= own_from:
+                continue
+            record = self.record(key)
+            if record is not None and record.lives:
+                yield self.make_id(key, record.version)
+
+    def find(self, value):
+        """The record of a living id, or a sentence that says why there is none."""
+        spelled = self.layout.spell(value)
+        if value == self.layout.null:
+            return "E:null is the null id"
+        key, version, world = self.layout.parts(value)
+        if self.layout.world and world != self.number:
+            return f"{spelled} belongs to world W:{world}, not to W:{self.number}"
+        record = self.record(key)
+        if record is None:
+            return f"{spelled} is dead: key {key} was never used"
+        if not record.lives or record.version != version:
+            return f"{spelled} is dead: slot {key} is now at version {record.version}"
+        return record
+
+    def name(self, value):
+        """The name of an entity, or an empty string. The table is a std::map that only the library's source
+        knows; it is read as libstdc++ keeps it, and with another library no names are shown."""
+        tables = int(self.store["names_"]["tables_"])
+        if tables == 0 or known_type("std::string") is None:
+            return ""
+        if not str(known_type("std::string").strip_typedefs()).startswith("std::__cxx11::"):
+            return ""
+        node = word_at(tables + 48 + 16)  # the second map, the root of its tree
+        while node:
+            key = word_at(node + 32)
+            if key == value:
+                named = word_at(node + 40)  # a node of the first map, whose key is the name
+                length = word_at(named + 40)
+                return gdb.selected_inferior().read_memory(word_at(named + 32), length).tobytes().decode()
+            node = word_at(node + (16 if value < key else 24))
+        return ""
+
+    def sparse_value(self, fragment, value):
+        """The address of an entity's value of a sparse fragment, or 0."""
+        entries = fragment.data["beside"].dereference()
+        shape = entries["shape_"]
+        place = (value & ((1 << int(shape["key_bits"])) - 1)) - int(shape["first_key"])
+        rest_bits = int(shape["rest_bits"])
+        map = entries["entries_"]
+        absent = (1 << 64) - 1
+        entry = absent
+        page = place // 512
+        if page < int(map["size_"]) and int(map["pages_"]["data_"][page]):
+            entry = int(map["pages_"]["data_"][page][place % 512])
+        if entry == absent:
+            far = Tree(map["far_"]).find(place)
+            entry = word_at(far) if far else absent
+        slot = entry >> rest_bits
+        if (entry == absent or entry & ((1 << rest_bits) - 1) != value >> int(shape["key_bits"])
+                or slot >= (1 << 32) - 1):
+            return 0
+        shift = int(entries["pages_shape_"]["shift"])
+        page = int(entries["pages_"]["data_"][slot >> shift])
+        return page + (slot & ((1 << shift) - 1)) * int(entries["value_size_"])
+
+    def components(self, value, record):
+        """(fragment, address of its value or 0, a word on where it is) of a living entity."""
+        chunk = self.chunk(record.chunk)
+        if chunk is not None and chunk.index != 0:
+            for fragment in chunk.fragments:
+                address = chunk.value_address(fragment, record.row) if fragment.size else 0
+                yield fragment, address, "" if fragment.size else " (tag)"
+        for fragment in self.fragments():
+            if int(fragment.data["beside"]):
+                address = self.sparse_value(fragment, value)
+                if address:
+                    yield fragment, address if fragment.size else 0, (" (sparse)" if fragment.size
+                                                                      else " (sparse tag)")
+
+
+# ---- printers ----------------------------------------------------------------------------------
+
+class IdPrinter:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        return Layout(self.value.type).spell(id_value(self.value))
+
+
+class FragmentPrinter:
+    def __init__(self, value):
+        self.value = value
+
+    def to_string(self):
+        kind = self.value.type.strip_typedefs().template_argument(0)
+        return f"{Layout(self.value.type).spell(id_value(self.value))} of {kind}"
+
+
+class WorldPrinter:
+    def __init__(self, value):
+        self.world = World(value)
+
+    def to_string(self):
+        return self.world.describe()
+
+    def children(self):
+        for chunk in self.world.chunks():
+            if chunk.size:
+                yield chunk.spell(), chunk.size
+
+
+class ChunkPrinter:
+    """Of a chunk_data, and of the handle that users have."""
+
+    def __init__(self, value):
+        self.chunk = None
+        self.why = "the null chunk"
+        if str(value.type.strip_typedefs().unqualified()).startswith("muster::basic_chunk<"):
+            if int(value["store_"]) == 0:
+                return
+            found = World(value["store_"]).chunk(int(value["index_"]))
+            if found is None or int(found.data["serial"]) != int(value["serial_"]):
+                self.why = "a chunk that was freed"
+                return
+            self.chunk = found
+        else:
+            self.chunk = Chunk(value)
+
+    def to_string(self):
+        return self.chunk.describe() if self.chunk else self.why
+
+    def children(self):
+        if self.chunk is None or self.chunk.size == 0:
+            return
+        for fragment in self.chunk.fragments:
+            if fragment.size == 0:
+                yield fragment.name, "tag"
+            elif fragment.type is None:
+                yield fragment.name, f"{fragment.size} bytes each"
+            else:
+                column = gdb.Value(self.chunk.column_of(fragment))
+                array = fragment.type.array(self.chunk.size - 1)
+                yield fragment.name, column.cast(array.pointer()).dereference()
+
+
+def build_printers():
+    made = gdb.printing.RegexpCollectionPrettyPrinter("muster")
+    made.add_printer("id", "^muster::basic_id<", IdPrinter)
+    made.add_printer("fragment", "^muster::basic_fragment<", FragmentPrinter)
+    made.add_printer("world", "^muster::basic_world<", WorldPrinter)
+    made.add_printer("chunk", "^muster::basic_chunk<", ChunkPrinter)
+    made.add_printer("chunk_data", "^muster::detail::chunk_data$", ChunkPrinter)
+    return made
+
+
+# ---- commands ----------------------------------------------------------------------------------
+
+def arguments(text, count, usage):
+    """That many expressions, evaluated."""
+    given = gdb.string_to_argv(text)
+    if len(given) != count:
+        raise gdb.GdbError("usage: " + usage)
+    return [gdb.parse_and_eval(one) for one in given]
+
+
+class MusterCommand(gdb.Command):
+    """Looks into a world of Muster: muster entity, entities, chunks, fragments."""
+
+    def __init__(self):
+        super().__init__("muster", gdb.COMMAND_DATA, gdb.COMPLETE_NONE, prefix=True)
+
+
+class EntityCommand(gdb.Command):
+    """muster entity WORLD ENTITY: its name, its place, and each of its components."""
+
+    def __init__(self):
+        super().__init__("muster entity", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, text, from_tty):
+        given = arguments(text, 2, "muster entity WORLD ENTITY")
+        world, value = World(given[0]), id_value(given[1])
+        record = world.find(value)
+        if isinstance(record, str):
+            print(record)
+            return
+        name = world.name(value)
+        where = f"chunk {record.chunk}, row {record.row}" if record.chunk else "in no chunk"
+        print(world.layout.spell(value) + (f' "{name}"' if name else "") + ", " + where)
+        for fragment, address, note in world.components(value, record):
+            print(f"  {fragment.name}{note}" + (f" = {fragment.spell(address)}" if address else ""))
+
+
+class EntitiesCommand(gdb.Command):
+    """muster entities WORLD: the living entities, by key, with their names and kinds."""
+
+    def __init__(self):
+        super().__init__("muster entities", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, text, from_tty):
+        world = World(arguments(text, 1, "muster entities WORLD")[0])
+        for count, value in enumerate(world.entities()):
+            if count == SHOWN_ENTITIES:
+                print(f"... {world.size() - count} more")
+                break
+            name = world.name(value)
+            chunk = world.chunk(world.find(value).chunk)
+            print(world.layout.spell(value) + (f' "{name}"' if name else "") + " " + chunk.spell())
+
+
+class ChunksCommand(gdb.Command):
+    """muster chunks WORLD: its chunks in the order of their making."""
+
+    def __init__(self):
+        super().__init__("muster chunks", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, text, from_tty):
+        for chunk in World(arguments(text, 1, "muster chunks WORLD")[0]).chunks():
+            print(chunk.describe())
+
+
+class FragmentsCommand(gdb.Command):
+    """muster fragments WORLD: every kind of component that the world knows."""
+
+    def __init__(self):
+        super().__init__("muster fragments", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, text, from_tty):
+        world = World(arguments(text, 1, "muster fragments WORLD")[0])
+        for one in world.fragments():
+            kind = "tag" if one.size == 0 else counted(one.size, "byte", "bytes")
+            sparse = ", sparse" if int(one.data["beside"]) else ""
+            print(f"{world.layout.spell(int(one.data['id']))} {one.name}, {kind}{sparse}")
+
+
+class GetFunction(gdb.Function):
+    """$muster_get(WORLD, ENTITY, "FRAGMENT"): the entity's component, as a value."""
+
+    def __init__(self):
+        super().__init__("muster_get")
+
+    def invoke(self, world, entity, fragment):
+        world, value, wanted = World(world), id_value(entity), fragment.string()
+        record = world.find(value)
+        if isinstance(record, str):
+            raise gdb.GdbError(record)
+        for one, address, _ in world.components(value, record):
+            if one.name == wanted:
+                if one.size == 0:
+                    return True
+                found = one.value_at(address)
+                if isinstance(found, str):
+                    raise gdb.GdbError(f"GDB does not know the type of {wanted}; {found}")
+                return found
+        raise gdb.GdbError(f"{world.layout.spell(value)} has no {wanted}")
+
+
+gdb.printing.register_pretty_printer(None, build_printers(), replace=True)
+MusterCommand()
+EntityCommand()
+EntitiesCommand()
+ChunksCommand()
+FragmentsCommand()
+GetFunction()
