@@ -1,0 +1,192 @@
+// The second group: birds keep together, flee and look for food; hawks hunt. Nobody moves yet, so that all
+// threads see the same country.
+#include "grid.hpp"
+#include "systems.hpp"
+
+#include <cmath>
+
+namespace demo {
+
+namespace {
+
+constexpr float fear_reach = 24;
+constexpr float bite_reach = 6;
+constexpr float catch_reach = 5;
+
+struct vec {
+    float x = 0, y = 0;
+
+    float length() const { return std::sqrt(x * x + y * y); }
+    /// Of this length, or zero.
+    vec scaled_to(float wanted) const {
+        const float now = length();
+        return now > 0 ? vec{x * (wanted / now), y * (wanted / now)} : vec{};
+    }
+};
+
+/// Away from others, with the own flock, and round the place that it is drawn to.
+vec keep_together(const bird_grid& birds, const position& p, const velocity& v, const flock& f) {
+    vec apart, course, middle;
+    float own = 0;
+    birds.near(p.x, p.y, 6, [&](const bird_sample& other, std::size_t) {
+        const vec away{p.x - other.x, p.y - other.y};
+        const float distance = away.x * away.x + away.y * away.y;
+        if (distance == 0) return;  // itself
+        if (other.flock == f.number) {
+            own += 1;
+            course.x += other.vx;
+            course.y += other.vy;
+            middle.x -= away.x;
+            middle.y -= away.y;
+            if (distance > 9) return;
+        }
+        const float weight = 1 / (distance + 0.2f);
+        apart.x += away.x * weight;
+        apart.y += away.y * weight;
+    });
+    vec sum{70 * apart.x, 70 * apart.y};
+    if (own > 0) {
+        sum.x += 2.5f * (course.x / own - v.x) + 2 * middle.x / own;
+        sum.y += 2.5f * (course.y / own - v.y) + 2 * middle.y / own;
+    }
+    return sum;
+}
+
+vec circle(const position& roost, const position& p, float turn) {
+    const vec to{roost.x - p.x, roost.y - p.y};
+    const float distance = to.length() + 1;
+    const float pull = 90 * distance / (distance + 150);
+    return {(to.x * pull - to.y * turn) / distance, (to.y * pull + to.x * turn) / distance};
+}
+
+vec blown(const sky& above, const position& p) {
+    vec sum;
+    for (const sky::wind& one : above.winds) {
+        const float dx = p.x - one.x;
+        const float dy = p.y - one.y;
+        const float inside = 1 - (dx * dx + dy * dy) / (one.radius * one.radius);
+        if (inside <= 0) continue;
+        sum.x += 4 * inside * one.push_x;
+        sum.y += 4 * inside * one.push_y;
+    }
+    return sum;
+}
+
+vec back_from_the_edge(const country& land, const position& p) {
+    constexpr float margin = 50;
+    constexpr float push = 500 / margin;
+    return {push * (std::max(margin - p.x, 0.0f) - std::max(p.x - land.width + margin, 0.0f)),
+            push * (std::max(margin - p.y, 0.0f) - std::max(p.y - land.height + margin, 0.0f))};
+}
+
+}  // namespace
+
+void add_behavior(muster::world& w, tally& counts) {
+    const auto behavior = w.system("behavior");
+    const muster::world& seen = w;  // what others are and have is only read
+
+    w.system("flock").group(behavior).reads<bird_grid, sky, country>().each(
+        [&seen](const position& p, const velocity& v, const flock& f, steering& s) {
+            const sky& above = seen.single<sky>();
+            const vec all[] = {
+                keep_together(seen.single<bird_grid>(), p, v, f),
+                circle(above.roosts[f.number], p, f.number % 2 == 0 ? 45.0f : -45.0f),
+                blown(above, p),
+                back_from_the_edge(seen.single<country>(), p),
+            };
+            s = {0, 0};
+            for (const vec& one : all) {
+                s.x += one.x;
+                s.y += one.y;
+            }
+        });
+
+    // A state that few have and that changes all the time is sparse: nobody moves to another chunk.
+    w.system("frighten")
+        .group(behavior)
+        .reads<hawk_grid>()
+        .with<flock>()
+        .without<scared>()
+        .each([&w, &seen](entity e, const position& p) {
+            if (seen.single<hawk_grid>().nearest(p.x, p.y, fear_reach, 4)) w.set(e, scared{0.5f});
+        });
+    w.system("flee").group(behavior).reads<hawk_grid>().each(
+        [&w, &seen](entity e, const position& p, scared& fear, steering& s, float dt) {
+            vec away;
+            seen.single<hawk_grid>().near(p.x, p.y, 4, [&](const place_sample& one, std::size_t) {
+                const float dx = p.x - one.x;
+                const float dy = p.y - one.y;
+                if (dx * dx + dy * dy > fear_reach * fear_reach) return;
+                away.x += dx;
+                away.y += dy;
+            });
+            if (away.x == 0 && away.y == 0) {
+                fear.left -= dt;
+                if (fear.left <= 0) w.remove<scared>(e);
+                return;
+            }
+            fear.left = 0.5f;
+            away = away.scaled_to(600);
+            s.x += away.x;
+            s.y += away.y;
+        });
+
+    // It keeps the handle of an insect, which another may have eaten since: the handle knows.
+    w.system("forage").group(behavior).reads<insect_grid>().each(
+        [&w, &seen, &counts](entity e, const position& p, hungry& h, steering& s) {
+            if (!seen.alive(h.meal)) {
+                if (h.meal) counts.saw_stale();
+                h.meal = seen.single<insect_grid>().nearest(p.x, p.y, 20, 8);
+                if (!h.meal) return;
+            }
+            const position& at = seen.get<position>(h.meal);
+            const vec to{at.x - p.x, at.y - p.y};
+            if (to.x * to.x + to.y * to.y < bite_reach * bite_reach) {
+                w.set(h.meal, bitten{e});
+                h.meal = {};
+                return;
+            }
+            const vec pull = to.scaled_to(220);
+            s.x += pull.x;
+            s.y += pull.y;
+        });
+
+    w.system("hunt").group(behavior).reads<bird_grid, country>().without<resting>().each(
+        [&w, &seen, &counts](entity e, const position& p, const velocity& v, hawk& h, energy& left,
+                             dice& d, steering& s) {
+            const vec back = back_from_the_edge(seen.single<country>(), p);
+            s = {back.x, back.y};
+            if (!seen.alive(h.prey)) {
+                if (h.prey) counts.saw_stale();
+                h.prey = seen.single<bird_grid>().nearest(p.x, p.y, 20, 8);
+                if (!h.prey) {  // it looks around
+                    s.x += 2 * v.x + d.between(-80, 80);
+                    s.y += 2 * v.y + d.between(-80, 80);
+                    return;
+                }
+            }
+            const position& at = seen.get<position>(h.prey);
+            const vec to{at.x - p.x, at.y - p.y};
+            const float distance = to.length();
+            if (distance < catch_reach) {
+                w.destroy(h.prey);
+                w.set(e, resting{0.4f});
+                left.left += 0.5f;
+                counts.caught.fetch_add(1, std::memory_order_relaxed);
+            } else if (distance > 120) {
+                h.prey = {};
+            } else {
+                const vec wanted = to.scaled_to(190);
+                s.x += 6 * (wanted.x - v.x);
+                s.y += 6 * (wanted.y - v.y);
+            }
+        });
+    w.system("rest").group(behavior).each(
+        [&w](entity e, resting& r, const velocity& v, steering& s, float dt) {
+            s = {-v.x, -v.y};
+            r.left -= dt;
+            if (r.left <= 0) w.remove<resting>(e);
+        });
+}
+
+}  // namespace demo
