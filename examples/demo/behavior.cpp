@@ -9,7 +9,7 @@ namespace demo {
 
 namespace {
 
-constexpr float fear_reach = 24;
+constexpr float fear_reach = 20;
 constexpr float bite_reach = 6;
 constexpr float catch_reach = 5;
 
@@ -24,32 +24,29 @@ struct vec {
     }
 };
 
-/// Away from others, with the own flock, and round the place that it is drawn to.
+/// Away from others, and with the own flock.
 vec keep_together(const bird_grid& birds, const position& p, const velocity& v, const flock& f) {
     vec apart, course, middle;
-    float own = 0;
-    birds.near(p.x, p.y, 6, [&](const bird_sample& other, std::size_t) {
-        const vec away{p.x - other.x, p.y - other.y};
-        const float distance = away.x * away.x + away.y * away.y;
-        if (distance == 0) return;  // itself
-        if (other.flock == f.number) {
-            own += 1;
-            course.x += other.vx;
-            course.y += other.vy;
-            middle.x -= away.x;
-            middle.y -= away.y;
-            if (distance > 9) return;
-        }
-        const float weight = 1 / (distance + 0.2f);
-        apart.x += away.x * weight;
-        apart.y += away.y * weight;
+    float own = 1e-6f;
+    // Without branches: nobody could predict them. That it sees itself, too, changes nothing.
+    birds.near(p.x, p.y, 4, [&](const bird_sample& other, std::size_t) {
+        const float dx = p.x - other.x;
+        const float dy = p.y - other.y;
+        const float distance = dx * dx + dy * dy;
+        const float is_own = other.flock == f.number ? 1.0f : 0.0f;
+        own += is_own;
+        course.x += is_own * (other.vx - v.x);
+        course.y += is_own * (other.vy - v.y);
+        middle.x -= is_own * dx;
+        middle.y -= is_own * dy;
+        // Strangers are kept at a distance, friends only close by.
+        const float reach = 49 - 40 * is_own;
+        const float weight = distance < reach ? 1 / (distance + 0.2f) : 0;
+        apart.x += dx * weight;
+        apart.y += dy * weight;
     });
-    vec sum{70 * apart.x, 70 * apart.y};
-    if (own > 0) {
-        sum.x += 2.5f * (course.x / own - v.x) + 2 * middle.x / own;
-        sum.y += 2.5f * (course.y / own - v.y) + 2 * middle.y / own;
-    }
-    return sum;
+    return {70 * apart.x + (2.5f * course.x + 2 * middle.x) / own,
+            70 * apart.y + (2.5f * course.y + 2 * middle.y) / own};
 }
 
 vec circle(const position& roost, const position& p, float turn) {
@@ -136,8 +133,16 @@ void add_behavior(muster::world& w, tally& counts) {
         [&w, &seen, &counts](entity e, const position& p, hungry& h, steering& s) {
             if (!seen.alive(h.meal)) {
                 if (h.meal) counts.saw_stale();
-                h.meal = seen.single<insect_grid>().nearest(p.x, p.y, 20, 8);
-                if (!h.meal) return;
+                h.meal = {};
+                if (h.patience > 0) {
+                    --h.patience;
+                    return;
+                }
+                h.meal = seen.single<insect_grid>().nearest(p.x, p.y, 20, 4);
+                if (!h.meal) {
+                    h.patience = 4;
+                    return;
+                }
             }
             const position& at = seen.get<position>(h.meal);
             const vec to{at.x - p.x, at.y - p.y};

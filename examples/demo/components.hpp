@@ -79,7 +79,8 @@ struct scared {
     float left;
 };
 struct hungry {
-    entity meal;  // the insect that it has seen
+    entity meal;       // the insect that it has seen
+    int patience = 0;  // frames until it looks again
 };
 /// Of an insect. If several birds reach for it, the one that comes last in the order of the loop has it.
 struct bitten {

@@ -5,8 +5,10 @@
 #include "components.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace demo {
@@ -46,21 +48,32 @@ public:
         starts_[0] = 0;
     }
 
-    /// Calls `look(sample, index)` for what is in the nine cells around, at most about `most` for each
-    /// row of cells: a crowd is sampled.
+    /// Calls `look(sample, index)` for what is in the nine cells around. In a crowd it sees at most
+    /// `most` of each row of cells: neighbours in memory, from a place that depends on where one stands.
     template <class Look>
     void near(float x, float y, std::size_t most, Look look) const {
         const std::size_t at = column(x);
         const std::size_t left = at == 0 ? 0 : at - 1;
         const std::size_t right = std::min(at + 1, columns_ - 1);
         const std::size_t middle = row(y);
-        const std::size_t last = std::min(middle + 1, rows_ - 1);
-        for (std::size_t r = middle == 0 ? 0 : middle - 1; r <= last; ++r) {
-            const std::size_t begin = starts_[r * columns_ + left];
-            const std::size_t end = starts_[r * columns_ + right + 1];
-            const std::size_t step = (end - begin) / most + 1;
-            for (std::size_t i = begin; i < end; i += step) look(samples_[i], i);
+        const std::size_t first = middle == 0 ? 0 : middle - 1;
+        const std::size_t rows = std::min(middle + 1, rows_ - 1) - first + 1;
+        const std::uint64_t any = (std::bit_cast<std::uint32_t>(x) * 0x9e3779b9u) ^
+                                  (std::bit_cast<std::uint32_t>(y) * 0x85ebca6bu);
+        struct range {
+            std::size_t first, count;
+        } ranges[3];
+        for (std::size_t r = 0; r < rows; ++r) {
+            const std::size_t begin = starts_[(first + r) * columns_ + left];
+            const std::size_t count = starts_[(first + r) * columns_ + right + 1] - begin;
+            const std::size_t skipped = count <= most ? 0 : any * (count - most + 1) >> 32;
+            ranges[r] = {begin + skipped, std::min(count, most)};
+            __builtin_prefetch(samples_.data() +
+                               ranges[r].first);  // all three on their way at once
         }
+        for (std::size_t r = 0; r < rows; ++r)
+            for (std::size_t i = 0; i < ranges[r].count; ++i)
+                look(samples_[ranges[r].first + i], ranges[r].first + i);
     }
     /// The id of the nearest within `reach`, or the null id.
     entity nearest(float x, float y, float reach, std::size_t most) const {

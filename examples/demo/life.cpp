@@ -10,7 +10,7 @@ namespace {
 
 constexpr int fledged = 25;          // frames
 constexpr float metabolism = 0.11f;  // energy per second
-constexpr float breeding = 0.92f;
+constexpr float breeding = 0.8f;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void add_life(muster::world& w, tally& counts) {
 
     w.system("swallow").group(life).after("forage").each([&w, &counts](entity e, const bitten& b) {
         if (w.alive(b.by))
-            w.set(b.by, meal{0.3f});
+            w.set(b.by, meal{0.45f});
         else
             counts.saw_stale();
         w.destroy(e);
@@ -37,7 +37,7 @@ void add_life(muster::world& w, tally& counts) {
             ++old.frames;
             if (left.left <= 0 || old.frames > 220 + static_cast<int>(d.state % 60)) {
                 w.destroy(e);
-            } else if (left.left > breeding && d.roll() < 0.2f) {
+            } else if (left.left > breeding && d.roll() < 0.05f) {
                 left.left *= 0.5f;
                 const position nest{p.x + d.between(-2, 2), p.y + d.between(-2, 2)};
                 w.spawn(nest, v, steering{0, 0}, own, energy{left.left}, age{0}, f,
@@ -57,14 +57,18 @@ void add_life(muster::world& w, tally& counts) {
         .with<flock>()
         .without<hungry>()
         .each([&w](entity e, const energy& own) {
-            if (own.left < 0.75f) w.set(e, hungry{});
+            if (own.left < 0.55f) w.set(e, hungry{{}, static_cast<int>(1000 * own.left) % 4});
         });
     w.system("be full")
         .group(life)
         .after("get hungry")
         .each([&w](entity e, const hungry&, const energy& own) {
-            if (own.left > 0.9f) w.remove<hungry>(e);
+            if (own.left > 0.75f) w.remove<hungry>(e);
         });
+
+    w.system("wither").group(life).with<insect>().each([&w](entity e, age& old) {
+        if (++old.frames > 120) w.destroy(e);
+    });
 
     // A function that says nothing of what it touches runs alone, and may do all that a loop may: clone,
     // too.
@@ -72,7 +76,7 @@ void add_life(muster::world& w, tally& counts) {
     w.system("breed hawks").group(life).execute([&w, hawks](float dt) {
         const entity prefab = w.lookup("hawk");
         hawks.each([&](entity e, const position& p, const hawk&, energy& left, dice& d) {
-            left.left -= 0.16f * dt;
+            left.left -= 0.36f * dt;
             if (left.left <= 0) {
                 w.destroy(e);
             } else if (left.left > 2) {
@@ -91,13 +95,13 @@ void add_life(muster::world& w, tally& counts) {
         const std::size_t there = insects.count();
         const std::size_t room = land.most_insects - std::min(land.most_insects, there);
         for (std::size_t i = std::min(room, land.insects_each_frame); i > 0; --i) {
-            // Half of them anywhere, half of them where two flocks will come by.
+            // Some of them anywhere, most of them where flocks come by.
             position p{d.between(0, land.width), d.between(0, land.height)};
-            if (i % 2 == 0) {
+            if (i % 8 != 0) {
                 const position& roost = above.roosts[d.next() % flocks];
-                p = {land.width - roost.x + d.between(-70, 70) + d.between(-70, 70),
-                     land.height - roost.y + d.between(-70, 70) + d.between(-70, 70)};
-                p = {std::clamp(p.x, 0.0f, land.width), std::clamp(p.y, 0.0f, land.height)};
+                const float spread = land.height * 0.3f;
+                p.x = std::clamp(roost.x + d.between(-spread, spread), 0.0f, land.width);
+                p.y = std::clamp(roost.y + d.between(-spread, spread), 0.0f, land.height);
             }
             w.clone(prefab, p);
         }

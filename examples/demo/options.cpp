@@ -87,7 +87,7 @@ const char* help_text() {
            "progress; a\n"
            "summary in the end.\n"
            "\n"
-           "  --frames N      how many frames (240)\n"
+           "  --frames N      how many frames (160)\n"
            "  --seconds S     or for how long; the last state then depends on the machine\n"
            "  --entities N    how many to begin with (300000)\n"
            "  --threads N     on how many threads (all)\n"

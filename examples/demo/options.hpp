@@ -11,7 +11,7 @@ namespace demo {
 enum class colours { automatic, full, palette, none };
 
 struct options {
-    std::size_t frames = 240;
+    std::size_t frames = 160;
     double seconds = 0;  // 0: no limit
     std::size_t entities = 300'000;
     unsigned threads = 0;  // 0: all

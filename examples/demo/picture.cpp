@@ -8,7 +8,7 @@ namespace demo {
 
 namespace {
 
-constexpr light background{0.010f, 0.014f, 0.032f};
+constexpr light background{0.0020f, 0.0030f, 0.0080f};
 constexpr light insect_light{0.10f, 0.30f, 0.06f};
 constexpr light fear_light{0.9f, 0.9f, 0.85f};
 constexpr light hawk_light{1.0f, 0.10f, 0.06f};
@@ -112,12 +112,13 @@ void picture::draw(simulation& of, float trail, float streak) {
 
 const image& picture::develop() {
     std::uint8_t* out = developed_.pixels.data();
-    // The more light, the less it adds: nothing is burnt out.
-    const auto lit = [&](float value) { return 1 - 1 / (1 + value * exposure_); };
     for (const light& pixel : film_) {
-        *out++ = to_screen(background.red + lit(pixel.red));
-        *out++ = to_screen(background.green + lit(pixel.green));
-        *out++ = to_screen(background.blue + lit(pixel.blue));
+        // The more light, the less it adds, to all three alike: nothing is burnt out, and hues stay.
+        const float strongest = std::max({pixel.red, pixel.green, pixel.blue, 1e-6f}) * exposure_;
+        const float part = exposure_ / (0.6f + strongest);
+        *out++ = to_screen(background.red + pixel.red * part);
+        *out++ = to_screen(background.green + pixel.green * part);
+        *out++ = to_screen(background.blue + pixel.blue * part);
     }
     return developed_;
 }

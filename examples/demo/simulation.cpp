@@ -16,7 +16,7 @@ namespace {
 struct shares {
     std::size_t hawks, insects, birds;
     explicit shares(std::size_t entities)
-        : hawks(entities / 1500 + 1), insects(entities / 4), birds(entities - hawks - insects) {}
+        : hawks(entities / 2000 + 1), insects(entities / 4), birds(entities - hawks - insects) {}
 };
 
 /// As large as it takes for so many birds to have room.
@@ -24,7 +24,7 @@ country make_country(std::size_t entities, std::uint64_t seed) {
     const shares parts(entities);
     const float area = static_cast<float>(parts.birds) * 9.5f;
     const float height = std::sqrt(area * 9 / 16);
-    return {height * 16 / 9, height, parts.insects + parts.insects / 4, parts.birds / 55 + 1,
+    return {height * 16 / 9, height, parts.insects + parts.insects / 4, parts.birds / 75 + 1,
             dice::seeded(seed + 77)};
 }
 
@@ -78,7 +78,7 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
     world_.set_single(make_sky());
     world_.set_single(bird_grid(land, 7));
     world_.set_single(insect_grid(land, 10));
-    world_.set_single(hawk_grid(land, 24));
+    world_.set_single(hawk_grid(land, 20));
 
     dice d = dice::seeded(seed);
     const auto anywhere = [&] {
@@ -86,10 +86,12 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
     };
 
     // Prefabs: queries do not see them, and who is cloned from one is none.
-    const entity insect_prefab = world_.spawn(position{0, 0}, insect{}, muster::prefab);
+    const entity insect_prefab = world_.spawn(position{0, 0}, age{0}, insect{}, muster::prefab);
     world_.name(insect_prefab, "insect");
-    for (const entity e : world_.clone_many(parts.insects, insect_prefab))
+    for (const entity e : world_.clone_many(parts.insects, insect_prefab)) {
         world_.get<position>(e) = anywhere();
+        world_.get<age>(e).frames = static_cast<std::int32_t>(d.next() % 120);
+    }
     const entity hawk_prefab =
         world_.spawn(position{0, 0}, velocity{0, 0}, steering{0, 0}, wings{110, 200}, energy{1},
                      dice{1}, hawk{}, muster::prefab);
@@ -109,7 +111,7 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
             const auto of = r.components<flock>();
             const auto own = r.components<dice>();
             for (std::size_t i = 0; i < r.size(); ++i) {
-                of[i].number = static_cast<std::uint8_t>(i % flocks);
+                of[i].number = static_cast<std::uint8_t>(i * flocks / r.size());
                 // Around where its flock will gather, for a good part.
                 const orbit& wide = above.wide[of[i].number];
                 const orbit& high = above.high[of[i].number];
@@ -120,7 +122,7 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
                 p[i] = {to.x + (from.x - to.x) * part * 0.55f,
                         to.y + (from.y - to.y) * part * 0.55f};
                 v[i] = {d.between(-60, 60), d.between(-60, 60)};
-                left[i].left = d.between(0.3f, 1);
+                left[i].left = d.between(0.3f, 0.85f);
                 old[i].frames = static_cast<std::int32_t>(d.next() % 220);
                 own[i] = dice::seeded(seed * 31 + i);
             }
