@@ -9,8 +9,14 @@ namespace demo {
 namespace {
 
 constexpr int fledged = 25;          // frames
-constexpr float metabolism = 0.11f;  // energy per second
-constexpr float breeding = 0.8f;
+constexpr float metabolism = 0.07f;  // energy per second
+constexpr float breeding = 0.7f;
+
+/// Folded back where it is beyond the edge.
+float inside(float at, float edge) {
+    at = at < 0 ? -at : at;
+    return at > edge ? 2 * edge - at : at;
+}
 
 }  // namespace
 
@@ -37,7 +43,7 @@ void add_life(muster::world& w, tally& counts) {
             ++old.frames;
             if (left.left <= 0 || old.frames > 220 + static_cast<int>(d.state % 60)) {
                 w.destroy(e);
-            } else if (left.left > breeding && d.roll() < 0.05f) {
+            } else if (left.left > breeding && d.roll() < 0.012f) {
                 left.left *= 0.5f;
                 const position nest{p.x + d.between(-2, 2), p.y + d.between(-2, 2)};
                 w.spawn(nest, v, steering{0, 0}, own, energy{left.left}, age{0}, f,
@@ -57,13 +63,13 @@ void add_life(muster::world& w, tally& counts) {
         .with<flock>()
         .without<hungry>()
         .each([&w](entity e, const energy& own) {
-            if (own.left < 0.55f) w.set(e, hungry{{}, static_cast<int>(1000 * own.left) % 4});
+            if (own.left < 0.5f) w.set(e, hungry{{}, static_cast<int>(1000 * own.left) % 4});
         });
     w.system("be full")
         .group(life)
         .after("get hungry")
         .each([&w](entity e, const hungry&, const energy& own) {
-            if (own.left > 0.75f) w.remove<hungry>(e);
+            if (own.left > 0.7f) w.remove<hungry>(e);
         });
 
     w.system("wither").group(life).with<insect>().each([&w](entity e, age& old) {
@@ -100,8 +106,8 @@ void add_life(muster::world& w, tally& counts) {
             if (i % 8 != 0) {
                 const position& roost = above.roosts[d.next() % flocks];
                 const float spread = land.height * 0.3f;
-                p.x = std::clamp(roost.x + d.between(-spread, spread), 0.0f, land.width);
-                p.y = std::clamp(roost.y + d.between(-spread, spread), 0.0f, land.height);
+                p.x = inside(roost.x + d.between(-spread, spread), land.width);
+                p.y = inside(roost.y + d.between(-spread, spread), land.height);
             }
             w.clone(prefab, p);
         }

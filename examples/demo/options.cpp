@@ -12,9 +12,8 @@ T read_number(std::string_view option, std::string_view text, T least, T most) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const auto say = [](T number) {
-        std::string made = std::to_string(number);
-        if (made.find('.') != std::string::npos) made.erase(made.find_last_not_of(".0") + 1);
-        return made;
+        char made[32];
+        return std::string(made, std::to_chars(made, made + sizeof made, number).ptr);
     };
     if (error != std::errc{} || end != text.data() + text.size() ||
         !(value >= least && value <= most))

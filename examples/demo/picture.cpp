@@ -9,7 +9,7 @@ namespace demo {
 namespace {
 
 constexpr light background{0.0020f, 0.0030f, 0.0080f};
-constexpr light insect_light{0.10f, 0.30f, 0.06f};
+constexpr light insect_light{0.04f, 0.13f, 0.03f};
 constexpr light fear_light{0.9f, 0.9f, 0.85f};
 constexpr light hawk_light{1.0f, 0.10f, 0.06f};
 constexpr light flock_lights[flocks] = {
@@ -91,7 +91,7 @@ void picture::draw(simulation& of, float trail, float streak) {
         }
     });
     // So that a pixel with as many birds as all have on average is well lit.
-    exposure_ = 0.75f * static_cast<float>(film_.size()) /
+    exposure_ = 0.5f * static_cast<float>(film_.size()) /
                 static_cast<float>(std::max<std::size_t>(birds, 1));
     of.each_scared(
         [&](const position& p) { shine(p.x * across, p.y * down, fear_light, 0.8f * fresh); });

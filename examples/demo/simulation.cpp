@@ -24,7 +24,7 @@ country make_country(std::size_t entities, std::uint64_t seed) {
     const shares parts(entities);
     const float area = static_cast<float>(parts.birds) * 9.5f;
     const float height = std::sqrt(area * 9 / 16);
-    return {height * 16 / 9, height, parts.insects + parts.insects / 4, parts.birds / 75 + 1,
+    return {height * 16 / 9, height, parts.insects + parts.insects / 4, parts.birds / 55 + 1,
             dice::seeded(seed + 77)};
 }
 
