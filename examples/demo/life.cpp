@@ -87,8 +87,8 @@ void add_life(muster::world& w, tally& counts) {
                 w.destroy(e);
             } else if (left.left > 2) {
                 left.left = 1;
-                w.clone(prefab, p, velocity{d.between(-100, 100), d.between(-100, 100)},
-                        dice::seeded(d.next()));
+                const velocity v{d.between(-100, 100), d.between(-100, 100)};
+                w.clone(prefab, p, v, dice::seeded(d.next()));
             }
         });
     });

@@ -96,9 +96,12 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
         world_.spawn(position{0, 0}, velocity{0, 0}, steering{0, 0}, wings{110, 200}, energy{1},
                      dice{1}, hawk{}, muster::prefab);
     world_.name(hawk_prefab, "hawk");
-    for (std::size_t i = 0; i < parts.hawks; ++i)
-        world_.clone(hawk_prefab, anywhere(), velocity{d.between(-100, 100), d.between(-100, 100)},
-                     dice::seeded(seed + (i << 20)));
+    for (std::size_t i = 0; i < parts.hawks; ++i) {
+        const position p =
+            anywhere();  // not as an argument: compilers differ in which they take first
+        const velocity v{d.between(-100, 100), d.between(-100, 100)};
+        world_.clone(hawk_prefab, p, v, dice::seeded(seed + (i << 20)));
+    }
 
     const sky& above = world_.single<sky>();
     world_.spawn_rows(
