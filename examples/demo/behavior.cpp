@@ -29,7 +29,7 @@ vec keep_together(const bird_grid& birds, const position& p, const velocity& v, 
     vec apart, course, middle;
     float own = 1e-6f;
     // Without branches: nobody could predict them. That it sees itself, too, changes nothing.
-    birds.near(p.x, p.y, 4, [&](const bird_sample& other, std::size_t) {
+    birds.near(p.x, p.y, 3, [&](const bird_sample& other, std::size_t) {
         const float dx = p.x - other.x;
         const float dy = p.y - other.y;
         const float distance = dx * dx + dy * dy;
@@ -82,19 +82,28 @@ void add_behavior(muster::world& w, tally& counts) {
     const auto behavior = w.system("behavior");
     const muster::world& seen = w;  // what others are and have is only read
 
-    w.system("flock").group(behavior).reads<bird_grid, sky, country>().each(
-        [&seen](const position& p, const velocity& v, const flock& f, steering& s) {
+    // The longest loop by far: it takes whole columns, and asks for what there is once only once.
+    w.system("flock")
+        .group(behavior)
+        .reads<bird_grid, sky, country>()
+        .query(w.query<const position, const velocity, const flock, steering>())
+        .execute([&seen](muster::chunk_view rows) {
+            const bird_grid& birds = seen.single<bird_grid>();
             const sky& above = seen.single<sky>();
-            const vec all[] = {
-                keep_together(seen.single<bird_grid>(), p, v, f),
-                circle(above.roosts[f.number], p, f.number % 2 == 0 ? 45.0f : -45.0f),
-                blown(above, p),
-                back_from_the_edge(seen.single<country>(), p),
-            };
-            s = {0, 0};
-            for (const vec& one : all) {
-                s.x += one.x;
-                s.y += one.y;
+            const country& land = seen.single<country>();
+            const auto p = rows.components<const position>();
+            const auto v = rows.components<const velocity>();
+            const auto f = rows.components<const flock>();
+            const auto s = rows.components<steering>();
+            for (std::size_t i = 0; i < rows.size(); ++i) {
+                const int number = f[i].number;
+                const vec together = keep_together(birds, p[i], v[i], f[i]);
+                const vec round =
+                    circle(above.roosts[number], p[i], number % 2 == 0 ? 45.0f : -45.0f);
+                const vec wind = blown(above, p[i]);
+                const vec back = back_from_the_edge(land, p[i]);
+                s[i] = {together.x + round.x + wind.x + back.x,
+                        together.y + round.y + wind.y + back.y};
             }
         });
 

@@ -16,7 +16,9 @@ namespace {
 struct shares {
     std::size_t hawks, insects, birds;
     explicit shares(std::size_t entities)
-        : hawks(entities / 2000 + 1), insects(entities / 4), birds(entities - hawks - insects) {}
+        : hawks(entities / 2500 + 1),
+          insects(entities * 3 / 10),
+          birds(entities - hawks - insects) {}
 };
 
 /// As large as it takes for so many birds to have room.
@@ -24,8 +26,7 @@ country make_country(std::size_t entities, std::uint64_t seed) {
     const shares parts(entities);
     const float area = static_cast<float>(parts.birds) * 9.5f;
     const float height = std::sqrt(area * 9 / 16);
-    return {height * 16 / 9, height, parts.insects + parts.insects / 4, parts.birds / 55 + 1,
-            dice::seeded(seed + 77)};
+    return {height * 16 / 9, height, parts.insects, parts.birds / 55 + 1, dice::seeded(seed + 77)};
 }
 
 sky make_sky() {
