@@ -63,6 +63,6 @@ int main() {
     std::printf("released twice: %s\n", pool.release(first) ? "yes" : "no");
 
     for (int shot = 0; shot < 500; ++shot) pool.release(pool.acquire());
-    std::printf("after 500 shots: %zu bullets, %d trails were made\n", w.count<bullet>(),
+    std::printf("after 500 shots: bullets: %zu, trails that were made: %d\n", w.count<bullet>(),
                 pool.made());
 }

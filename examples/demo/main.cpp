@@ -46,7 +46,7 @@ int run(const demo::options& given) {
                 const auto [width, height] = screen->room(3);
                 picture.resize(width, height);
                 picture.draw(simulation, 0.45f, 0);
-                screen->show(picture.develop(), report.status(width));
+                screen->show(picture.develop(), report.status(width, screen->has_blocks()));
                 std::this_thread::sleep_until(start + milliseconds(33));  // it is to be watched
             } else if (report.seconds() - said >= 1 || report.frames() == given.frames) {
                 said = report.seconds();

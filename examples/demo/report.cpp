@@ -26,6 +26,7 @@ std::string mebibytes(std::size_t bytes) {
 /// The last `width` numbers as a line of small bars.
 std::string bars(const std::vector<std::size_t>& all, std::size_t width) {
     const std::size_t count = std::min(width, all.size());
+    if (count == 0) return {};
     const auto first = all.end() - static_cast<std::ptrdiff_t>(count);
     const auto [low, high] = std::minmax_element(first, all.end());
     std::string made;
@@ -82,7 +83,7 @@ void report::note(simulation& of, std::chrono::nanoseconds took) {
     }
 }
 
-std::vector<std::string> report::status(std::size_t width) const {
+std::vector<std::string> report::status(std::size_t width, bool has_bars) const {
     const std::size_t all = now_.birds + now_.insects + now_.hawks + now_.gusts;
     std::vector<std::string> lines;
     lines.push_back(
@@ -92,7 +93,7 @@ std::vector<std::string> report::status(std::size_t width) const {
                last_, sum_ / static_cast<double>(frames_), threads_, grouped(all).c_str(),
                grouped(static_cast<std::uint64_t>(births_)).c_str(),
                grouped(static_cast<std::uint64_t>(deaths_)).c_str()));
-    const std::size_t room = width > 100 ? (width - 70) / 3 : 10;
+    const std::size_t room = !has_bars ? 0 : width > 100 ? (width - 70) / 3 : 10;
     lines.push_back(format(
         " %s birds \x1b[33m%s\x1b[0m  %s insects \x1b[32m%s\x1b[0m  %s hawks \x1b[31m%s",
         grouped(now_.birds).c_str(), bars(birds_, room).c_str(), grouped(now_.insects).c_str(),
@@ -139,7 +140,7 @@ bool report::print_summary(simulation& of) const {
     line("chunks", now_.chunks, "with inhabitants");
     std::printf("  %-20s %12s   of the process\n\n", "memory", mebibytes(memory_).c_str());
 
-    std::printf("  where the time goes, ms a frame, mean:\n");
+    std::printf("  where the time of all threads goes, ms a frame:\n");
     int column = 0;
     of.each_system([&](std::string_view name, std::uint64_t nanoseconds) {
         std::printf("    %-14.*s %6.2f%s", static_cast<int>(name.size()), name.data(),

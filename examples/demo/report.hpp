@@ -18,7 +18,7 @@ public:
     void note(simulation& of, std::chrono::nanoseconds took);
 
     /// For the live picture. `width`: of the terminal.
-    [[nodiscard]] std::vector<std::string> status(std::size_t width) const;
+    [[nodiscard]] std::vector<std::string> status(std::size_t width, bool has_bars) const;
     /// For who has no terminal.
     [[nodiscard]] std::string progress() const;
     /// True if no handle lied.

@@ -2,6 +2,7 @@
 
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -75,11 +76,11 @@ terminal::terminal(colours wanted)
     : colours_(wanted == colours::automatic ? colours_of_terminal() : wanted),
       has_blocks_(is_utf8()) {
     for (const int one : {SIGINT, SIGTERM}) std::signal(one, [](int) { interrupted = 1; });
-    write_all("\x1b[?1049h\x1b[?25l\x1b[2J");  // another screen, no cursor
+    write_all("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J");  // another screen, no cursor, cut long lines
 }
 
 terminal::~terminal() {
-    write_all("\x1b[0m\x1b[?25h\x1b[?1049l");
+    write_all("\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l");
 }
 
 terminal::extent terminal::room(std::size_t lines) {
@@ -110,6 +111,18 @@ void terminal::add_colours(const colour& upper, const colour& lower) {
     lower_ = lower;
 }
 
+void terminal::add_text(std::string_view line) {
+    while (!line.empty()) {
+        const std::size_t code = std::min(line.find('\x1b'), line.size());
+        out_ += line.substr(0, code);
+        line.remove_prefix(code);
+        if (line.empty()) return;
+        const std::size_t length = std::min(line.find('m'), line.size() - 1) + 1;
+        if (colours_ != colours::none) out_ += line.substr(0, length);
+        line.remove_prefix(length);
+    }
+}
+
 void terminal::show(const image& picture, const std::vector<std::string>& lines) {
     const bool is_coloured = colours_ != colours::none;
     const bool is_halved = has_blocks_ && is_coloured;
@@ -136,7 +149,7 @@ void terminal::show(const image& picture, const std::vector<std::string>& lines)
         is_coloured_ = false;
     }
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        out_ += lines[i];
+        add_text(lines[i]);
         out_ += i + 1 < lines.size() ? "\x1b[0m\x1b[K\r\n" : "\x1b[0m\x1b[K";
     }
     out_ += "\x1b[?2026l";

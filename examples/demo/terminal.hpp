@@ -30,7 +30,10 @@ public:
     };
     [[nodiscard]] extent room(std::size_t lines);
 
-    /// The picture, and lines of text below it.
+    /// Whether it knows characters such as half blocks.
+    [[nodiscard]] bool has_blocks() const { return has_blocks_; }
+
+    /// The picture, and lines of text below it, whose codes are left out where there are no colours.
     void show(const image& picture, const std::vector<std::string>& lines);
 
 private:
@@ -40,6 +43,7 @@ private:
     };
     void add_colours(const colour& upper, const colour& lower);
     void add_code(int what, const colour& c);
+    void add_text(std::string_view line);
 
     colours colours_;
     bool has_blocks_;
