@@ -3,6 +3,7 @@
 #include "grid.hpp"
 #include "systems.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace demo {
@@ -141,7 +142,7 @@ void add_behavior(muster::world& w, tally& counts) {
     w.system("forage").group(behavior).reads<insect_grid>().each(
         [&w, &seen, &counts](entity e, const position& p, hungry& h, steering& s) {
             if (!seen.alive(h.meal)) {
-                if (h.meal) counts.saw_stale();
+                if (h.meal) tally::add(counts.stale);
                 h.meal = {};
                 if (h.patience > 0) {
                     --h.patience;
@@ -171,7 +172,7 @@ void add_behavior(muster::world& w, tally& counts) {
             const vec back = back_from_the_edge(seen.single<country>(), p);
             s = {back.x, back.y};
             if (!seen.alive(h.prey)) {
-                if (h.prey) counts.saw_stale();
+                if (h.prey) tally::add(counts.stale);
                 h.prey = seen.single<bird_grid>().nearest(p.x, p.y, 20, 8);
                 if (!h.prey) {  // it looks around
                     s.x += 2 * v.x + d.between(-80, 80);
@@ -186,7 +187,8 @@ void add_behavior(muster::world& w, tally& counts) {
                 w.destroy(h.prey);
                 w.set(e, resting{0.4f});
                 left.left += 0.5f;
-                counts.caught.fetch_add(1, std::memory_order_relaxed);
+                tally::add(counts.caught);
+                tally::add(counts.moved);
             } else if (distance > 120) {
                 h.prey = {};
             } else {
@@ -196,10 +198,12 @@ void add_behavior(muster::world& w, tally& counts) {
             }
         });
     w.system("rest").group(behavior).each(
-        [&w](entity e, resting& r, const velocity& v, steering& s, float dt) {
+        [&w, &counts](entity e, resting& r, const velocity& v, steering& s, float dt) {
             s = {-v.x, -v.y};
             r.left -= dt;
-            if (r.left <= 0) w.remove<resting>(e);
+            if (r.left > 0) return;
+            w.remove<resting>(e);
+            tally::add(counts.moved);
         });
 }
 

@@ -27,9 +27,9 @@ void add_life(muster::world& w, tally& counts) {
         if (w.alive(b.by))
             w.set(b.by, meal{0.45f});
         else
-            counts.saw_stale();
+            tally::add(counts.stale);
         w.destroy(e);
-        counts.eaten.fetch_add(1, std::memory_order_relaxed);
+        tally::add(counts.eaten);
     });
     w.system("digest").group(life).after("swallow").each(
         [&w](entity e, const meal& m, energy& own) {
@@ -51,12 +51,14 @@ void add_life(muster::world& w, tally& counts) {
             }
         });
     w.system("grow up").group(life).with<flock, fledgling>().each(
-        [&w](entity e, energy& left, age& old, float dt) {
+        [&w, &counts](entity e, energy& left, age& old, float dt) {
             left.left -= metabolism * dt;
-            if (left.left <= 0)
+            if (left.left <= 0) {
                 w.destroy(e);
-            else if (++old.frames > fledged)
+            } else if (++old.frames > fledged) {
                 w.remove<fledgling>(e);  // to the chunk of its parents
+                tally::add(counts.moved);
+            }
         });
     w.system("get hungry")
         .group(life)

@@ -93,7 +93,7 @@ std::vector<std::string> report::status(std::size_t width, bool has_bars) const 
                last_, sum_ / static_cast<double>(frames_), threads_, grouped(all).c_str(),
                grouped(static_cast<std::uint64_t>(births_)).c_str(),
                grouped(static_cast<std::uint64_t>(deaths_)).c_str()));
-    const std::size_t room = !has_bars ? 0 : width > 100 ? (width - 70) / 3 : 10;
+    const std::size_t room = !has_bars ? 0 : std::clamp<std::size_t>(width / 3, 33, 63) - 23;
     lines.push_back(format(
         " %s birds \x1b[33m%s\x1b[0m  %s insects \x1b[32m%s\x1b[0m  %s hawks \x1b[31m%s",
         grouped(now_.birds).c_str(), bars(birds_, room).c_str(), grouped(now_.insects).c_str(),
@@ -129,7 +129,7 @@ bool report::print_summary(simulation& of) const {
                 grouped(now_.hawks).c_str(), now_.gusts));
     line("spawned", counts.spawned, "by loops on several threads, clones of prefabs, in rows");
     line("destroyed", counts.destroyed,
-         format("%s insects eaten, %s birds caught by hawks, the others of age and hunger",
+         format("%s insects eaten, %s catches of hawks, the others of age and hunger",
                 grouped(counts.eaten).c_str(), grouped(counts.caught).c_str()));
     line("structural changes", counts.moved,
          "between chunks: birds that grew up, hawks that rested");
@@ -149,7 +149,7 @@ bool report::print_summary(simulation& of) const {
     std::printf("%s\n", column % 3 == 0 ? "" : "\n");
 
     const std::size_t lies = of.lies();
-    std::printf("  all %s handles of the dead were asked once more: %s\n",
+    std::printf("  %s handles of the dead were asked once more: %s\n",
                 grouped(counts.graves.size()).c_str(),
                 lies == 0 ? "none is alive" : (grouped(lies) + " lied").c_str());
     std::printf("  hash %016" PRIx64 " of the last state: seed %" PRIu64
