@@ -1,7 +1,11 @@
-# cmake -DPROGRAM=... [-DEXPECTED=file] -P run_and_compare.cmake
-# Runs PROGRAM; it must succeed and, if EXPECTED is given, print exactly that file.
+# cmake -DPROGRAM=... [-DEXPECTED=file] [-DRESULT=n] -P run_and_compare.cmake
+# Runs PROGRAM; it must end with RESULT, which is 0 if nothing is said, and, if EXPECTED is given, print
+# exactly that file.
+if(NOT DEFINED RESULT)
+    set(RESULT 0)
+endif()
 execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE printed ERROR_VARIABLE errors RESULT_VARIABLE result)
-if(NOT result EQUAL 0)
+if(NOT result STREQUAL RESULT)
     message(FATAL_ERROR "${PROGRAM} ended with ${result}\n${printed}${errors}")
 endif()
 if(DEFINED EXPECTED)

@@ -1,48 +1,68 @@
-// A pool of entities that are used again and again, done right: what is released is cleared, not
-// destroyed, so that what the pool hands out is alive. And who kept a handle of a released entity?
-// The pool gives it a new life with a new version when it is released, so that old handles are dead.
+// An entity pool done right. Handles are never used again: who kept one of a bullet that was released must
+// not find itself holding the next one. Ids are cheap, and the world pools their keys by itself; what is
+// worth keeping is what is expensive to make, here the memory of a trail.
 #include <muster/muster.hpp>
 
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 struct bullet {
     float x, y;
+};
+struct trail {
+    std::vector<bullet> points;
 };
 
 class bullet_pool {
 public:
     explicit bullet_pool(muster::world& w) : world_(w) {}
 
+    /// Always a new entity, with memory that was used before if there is some.
     muster::entity acquire() {
-        if (idle_.empty()) return world_.spawn(bullet{0, 0});
-        const muster::entity e = idle_.back();
-        idle_.pop_back();
-        world_.set(e, bullet{0, 0});
-        return e;
+        trail used;
+        if (spare_.empty()) {
+            ++made_;
+            used.points.reserve(1000);
+        } else {
+            used = std::move(spare_.back());
+            spare_.pop_back();
+        }
+        return world_.spawn(bullet{0, 0}, std::move(used));
     }
 
-    /// False if it was released already.
+    /// False if it was released already, or is no bullet.
     bool release(muster::entity e) {
-        if (!world_.destroy(e)) return false;
-        idle_.push_back(world_.spawn());  // the same key, at the next version
-        return true;
+        trail* const used = world_.try_get<trail>(e);  // null for what is dead
+        if (used == nullptr) return false;
+        used->points.clear();
+        spare_.push_back(std::move(*used));
+        return world_.destroy(e);
     }
+
+    int made() const { return made_; }
 
 private:
     muster::world& world_;
-    std::vector<muster::entity> idle_;
+    std::vector<trail> spare_;
+    int made_ = 0;
 };
 
 int main() {
     muster::world w;
     bullet_pool pool(w);
     const muster::entity first = pool.acquire();
+    w.get<trail>(first).points.push_back({1, 1});
     pool.release(first);
     const muster::entity second = pool.acquire();
-    std::printf("the same key: %s, and the old handle is %s\n",
-                first.key() == second.key() ? "yes" : "no", w.alive(first) ? "alive" : "dead");
+    std::printf("%s was released, %s was acquired: the first is %s, the second %s\n",
+                to_string(first).c_str(), to_string(second).c_str(),
+                w.alive(first) ? "alive" : "dead", w.alive(second) ? "alive" : "dead");
+    std::printf("its trail has %zu points and room for %s\n", w.get<trail>(second).points.size(),
+                w.get<trail>(second).points.capacity() >= 1000 ? "a thousand" : "none");
     std::printf("released twice: %s\n", pool.release(first) ? "yes" : "no");
-    std::printf("%s is alive and has a bullet: %s\n", to_string(second).c_str(),
-                w.has<bullet>(second) ? "yes" : "no");
+
+    for (int shot = 0; shot < 500; ++shot) pool.release(pool.acquire());
+    std::printf("after 500 shots: bullets: %zu, trails that were made: %d\n", w.count<bullet>(),
+                pool.made());
 }

@@ -1,25 +1,40 @@
-// A handle that outlives what it names: it is told apart from the thing that took its place.
+// A handle that outlives what it names knows it, and is told apart from the thing that took its place.
 #include <muster/muster.hpp>
 
 #include <iostream>
-#include <vector>
 
+struct health {
+    int points;
+};
 struct missile {
-    muster::id target;
+    muster::entity target;  // kept from frame to frame
 };
 
 int main() {
-    muster::id_pool<> ids;
-    const muster::id goblin = ids.create();
-    const std::vector<missile> in_flight{{goblin}, {goblin}};
+    muster::world w;
+    const muster::entity goblin = w.spawn(health{10});
+    w.spawn_many(2, missile{goblin});
 
-    ids.destroy(goblin);                  // one missile hits
-    const muster::id orc = ids.create();  // the orc gets the goblin's key
+    w.destroy(goblin);                               // the first missile hits
+    const muster::entity orc = w.spawn(health{99});  // the orc gets the goblin's key
+    std::cout << "the goblin was " << goblin << ", the orc is " << orc << '\n';
 
-    std::cout << "goblin was " << goblin << ", orc is " << orc << '\n';
-    for (const missile& m : in_flight)
-        std::cout << "target " << m.target << (ids.alive(m.target) ? ": follow it\n" : ": gone\n");
-    std::cout << "destroying the goblin again: "
-              << (ids.destroy(goblin) ? "done" : "it is not alive") << '\n';
-    std::cout << "the orc " << (ids.alive(orc) ? "lives on\n" : "is dead\n");
+    w.each([&](muster::entity e, const missile& m) {
+        if (w.alive(m.target)) {
+            w.get<health>(m.target).points -= 10;
+        } else {
+            std::cout << e << ": its target " << m.target << " is gone\n";
+            w.destroy(e);
+        }
+    });
+    std::cout << "the orc has " << w.get<health>(orc).points << " points left\n";
+
+    // Whatever is asked through the old handle, the orc is not concerned.
+    std::cout << std::boolalpha << "has health: " << w.has<health>(goblin)
+              << ", destroyed again: " << w.destroy(goblin) << '\n';
+    try {
+        w.set(goblin, health{1});
+    } catch (const muster::error& error) {
+        std::cout << to_string(error.code()) << '\n';
+    }
 }

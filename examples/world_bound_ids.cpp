@@ -3,27 +3,30 @@
 
 #include <iostream>
 
+struct hits {
+    int count;
+};
+
 int main() {
     // Numbers are given out process-wide; one can also be chosen, for a shard or a rank.
-    const auto first = muster::world_number::take<muster::layouts::bound>();
-    const auto second = muster::world_number::take<muster::layouts::bound>(700);
+    muster::world here;
+    muster::world there{muster::world_options{.number = 700}};
+    const muster::entity a = here.spawn(hits{1});
+    const muster::entity b = there.spawn(hits{2});
+    std::cout << a << " is of " << here << ", " << b << " of " << there << '\n';
 
-    muster::id_pool<> here{{.world = first.value()}};
-    muster::id_pool<> there{{.world = second.value()}};
-    const muster::id a = here.create();
-    const muster::id b = there.create();
-
-    std::cout << a << ": here " << here.alive(a) << ", there " << there.alive(a) << '\n';
-    std::cout << b << ": here " << here.alive(b) << ", there " << there.alive(b) << '\n';
+    // Both have key 0 and version 0. Without the world's number they would be the same.
+    std::cout << std::boolalpha << "here: " << here.alive(a) << " and " << here.alive(b)
+              << ", there: " << there.alive(a) << " and " << there.alive(b) << '\n';
 
     try {
-        there.create_at(a);
-    } catch (const muster::error& e) {
-        std::cout << to_string(e.code()) << ": " << e.what() << '\n';
+        there.set(a, hits{3});
+    } catch (const muster::error& error) {
+        std::cout << to_string(error.code()) << ": " << error.what() << '\n';
     }
     try {
-        (void)muster::world_number::take<muster::layouts::bound>(700);
-    } catch (const muster::error& e) {
-        std::cout << to_string(e.code()) << ": " << e.what() << '\n';
+        muster::world third{muster::world_options{.number = 700}};
+    } catch (const muster::error& error) {
+        std::cout << to_string(error.code()) << ": " << error.what() << '\n';
     }
 }

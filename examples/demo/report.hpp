@@ -1,0 +1,53 @@
+// report: what is said of a run, while it goes on and in the end.
+#pragma once
+
+#include "options.hpp"
+#include "simulation.hpp"
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace demo {
+
+class report {
+public:
+    explicit report(const options& given, unsigned threads);
+
+    /// After each frame; `took` is the time of the simulation alone.
+    void note(simulation& of, std::chrono::nanoseconds took);
+
+    /// For the live picture. `width`: of the terminal.
+    [[nodiscard]] std::vector<std::string> status(std::size_t width, bool has_bars) const;
+    /// For who has no terminal.
+    [[nodiscard]] std::string progress() const;
+    /// True if no handle lied.
+    bool print_summary(simulation& of) const;
+
+    [[nodiscard]] std::size_t frames() const { return frames_; }
+    [[nodiscard]] double seconds() const;
+
+private:
+    struct moment {
+        double time;
+        std::uint64_t spawned, destroyed;
+    };
+
+    options given_;
+    unsigned threads_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+    std::size_t frames_ = 0;
+    double last_ = 0, sum_ = 0, worst_ = 0;  // milliseconds
+    population now_{};
+    std::vector<moment> moments_;  // of the last second
+    double births_ = 0, deaths_ = 0;
+    std::size_t memory_ = 0;
+    std::vector<std::size_t> birds_, insects_, hawks_;  // of each frame
+};
+
+/// Of the process; 0 if the system does not tell.
+[[nodiscard]] std::size_t memory_in_use();
+/// 1234567 as "1,234,567".
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
+}  // namespace demo
