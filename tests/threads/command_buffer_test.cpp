@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -350,6 +351,159 @@ TEST(command_buffer, garbage_that_is_collected_gives_spare_ids_back) {
     w.collect_garbage();
     while (w.size() < 10) w.spawn();
     EXPECT_EQ(w.size(), 10u);
+}
+
+TEST(command_buffer, it_leaves_keys_for_others) {
+    world small(world_options{.first_key = 1, .last_key = 100});
+    command_buffer few{small};
+    few.spawn();
+    small.spawn_many(80);
+    EXPECT_EQ(small.size(), 80u);
+
+    // What is kept ready for the next buffer is not all that there is.
+    world w(world_options{.first_key = 1, .last_key = 1000});
+    command_buffer b{w};
+    for (int i = 0; i < 500; ++i) b.spawn(position{i, 0});
+    w.submit(b);
+    w.spawn_many(400);
+    EXPECT_EQ(w.size(), 900u);
+}
+
+TEST(command_buffer, a_world_that_is_large_or_was_full_has_ids_for_it) {
+    using small_world = basic_world<layouts::compact>;
+    using small_buffer = basic_command_buffer<layouts::compact>;
+    small_world large;
+    large.spawn_many(600'000);
+    small_buffer b{large};
+    for (int i = 0; i < 1000; ++i) b.spawn();
+    large.submit(b);
+    EXPECT_EQ(large.size(), 601'000u);
+
+    small_world full(world_options{.first_key = 0, .last_key = 9999});
+    const auto all = full.spawn_many(10'000, position{});
+    small_buffer c{full};
+    EXPECT_EQ(code_of([&] { c.spawn(); }), errc::id_overflow);
+    full.query<position>().destroy();
+    full.apply_submitted();  // keys that wait are the world's thread's
+    for (int round = 0; round < 5; ++round) {
+        for (int i = 0; i < 500; ++i) c.spawn(position{});
+        full.submit(c);
+    }
+    EXPECT_EQ(full.size(), 2500u);
+    for (const auto e : all) EXPECT_FALSE(full.alive(e));
+}
+
+TEST(command_buffer, many_come_and_go_without_using_up_the_keys) {
+    world w(world_options{.first_key = 1, .last_key = 5000});
+    command_buffer b{w};
+    for (int round = 0; round < 100; ++round) {
+        for (int i = 0; i < 500; ++i) b.spawn(position{i, round});
+        w.submit(b);
+        EXPECT_EQ(w.query<position>().destroy(), 500u);
+    }
+    EXPECT_EQ(w.size(), 0u);
+}
+
+TEST(command_buffer, only_the_world_s_own_thread_applies_it_at_once) {
+    // Threads come and go, and the next one may lie where the last one lay.
+    for (int i = 0; i < 20; ++i) {
+        std::unique_ptr<world> w;
+        std::thread([&] { w = std::make_unique<world>(); }).join();
+        std::thread([&] {
+            command_buffer b{*w};
+            const entity e = b.spawn(position{});
+            w->submit(b);
+            EXPECT_FALSE(w->alive(e));
+        }).join();
+        w->apply_submitted();
+        EXPECT_EQ(w->size(), 1u);
+    }
+}
+
+TEST(command_buffer, bad_fragments_are_refused_at_once_or_told_with_their_place) {
+    world w;
+    world other;
+    const entity e = w.spawn();
+    const entity foreign = other.tag("foreign");
+    const fragment<int> health = w.fragment<int>("health");
+    command_buffer b{w};
+    EXPECT_EQ(code_of([&] { b.set(e, foreign, 1); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.set(e, foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.remove(e, foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.spawn(with(foreign, 1)); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.add(e, entity{}); }), errc::dead_fragment);
+    EXPECT_EQ(b.pending(), 0u);
+    b.set(e, health.id(), 2.5);
+    try {
+        w.submit(b);
+        FAIL();
+    } catch (const error& caught) {
+        EXPECT_EQ(caught.code(), errc::type_mismatch);
+        EXPECT_NE(std::string(caught.what()).find("command_buffer_test"), std::string::npos)
+            << caught.what();
+    }
+}
+
+TEST(command_buffer, reset_does_not_concern_what_is_not_applied) {
+    world w;
+    const entity old = w.spawn(position{1, 1});
+    command_buffer b{w};
+    const entity made = b.spawn(position{3, 3});
+    b.set(old, velocity{});
+    w.defer();
+    w.submit(b);
+    w.cancel();
+    w.reset();
+    w.apply_submitted();
+    EXPECT_TRUE(w.alive(made));
+    EXPECT_FALSE(w.alive(old));
+    w.reset();
+    EXPECT_FALSE(w.alive(made));
+    for (int i = 0; i < 1000; ++i) EXPECT_NE(w.spawn(), made);
+}
+
+TEST(command_buffer, a_copy_that_throws_records_nothing) {
+    struct bomb {
+        bomb() = default;
+        bomb(const bomb&) { throw std::runtime_error("copied"); }
+        bomb(bomb&&) noexcept = default;
+    };
+    world w;
+    const entity e = w.spawn();
+    const bomb live;
+    command_buffer b{w};
+    EXPECT_THROW(b.spawn(position{}, live), std::runtime_error);
+    EXPECT_THROW(b.set(e, position{}, live), std::runtime_error);
+    EXPECT_EQ(b.pending(), 0u);
+    w.submit(b);
+    EXPECT_EQ(w.size(), 1u);
+    EXPECT_TRUE(w.empty(e));
+}
+
+TEST(command_buffer, sparse_components_tags_and_pinned_ones) {
+    struct sparse_one {
+        std::unique_ptr<int> value;
+    };
+    world w;
+    w.define<sparse_one>().sparse();
+    const entity e = w.spawn(position{});
+    command_buffer b{w};
+    b.set(e, sparse_one{std::make_unique<int>(1)}, tag{});
+    b.set(e, sparse_one{std::make_unique<int>(2)});
+    const entity made = b.spawn(sparse_one{std::make_unique<int>(3)}, tag{});
+    b.add<pinned>(made);
+    b.set(made, sparse_one{std::make_unique<int>(4)});
+    b.remove<tag>(made);
+    w.submit(b);
+    EXPECT_EQ(*w.get<sparse_one>(e).value, 2);
+    EXPECT_EQ(*w.get<sparse_one>(made).value, 4);
+    EXPECT_TRUE(w.has<pinned>(made));
+    EXPECT_FALSE(w.has<tag>(made));
+    b.remove<sparse_one>(e);
+    b.destroy(made);
+    w.submit(b);
+    EXPECT_FALSE(w.has<sparse_one>(e));
+    EXPECT_EQ(w.query<sparse_one>().count(), 0u);
 }
 
 TEST(command_buffer, a_moved_one_goes_on) {

@@ -80,7 +80,8 @@ public:
     }
     /// A value on its way: see `incoming`. `errc::not_movable` for one that has to be made where it stays.
     template <class Incoming>
-    void add_value(recorded_kind kind, std::uint64_t who, Incoming& given) {
+    void add_value(recorded_kind kind, std::uint64_t who, Incoming& given,
+                   const std::source_location& where = {}) {
         using type = typename Incoming::type;
         if constexpr (is_pinned<type>) {
             raise_pinned(type_name<type>());
@@ -90,12 +91,15 @@ public:
             recorded_change& made = add(kind, who, given.name());
             made.type = &type_info_of<type>;
             made.value_type = given.value_type();
+            made.where = where;
             if constexpr (!is_tag<type>) {
                 given.construct(room, given.where());
                 made.value = room;
             }
         }
     }
+
+    [[noreturn]] MUSTER_COLD static void raise_pinned(std::string_view type);
 
     /// Ends the values that were recorded since, and forgets the changes; keeps the memory.
     void rewind(const position& to) noexcept;
@@ -105,7 +109,6 @@ public:
 
 private:
     MUSTER_COLD void grow();
-    [[noreturn]] MUSTER_COLD static void raise_pinned(std::string_view type);
 
     raw_array<recorded_change> changes_;
     std::uint32_t size_ = 0;

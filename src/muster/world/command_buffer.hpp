@@ -110,6 +110,7 @@ private:
 
     template <class... Args>
     id_type spawn_of(incoming<Args>... values) {
+        (store_->refuse_impossible(values.name(), {}), ...);
         detail::recording all(*changes_);
         changes_->add(kind::spawn, 0);
         (changes_->add_value(kind::put, 0, values), ...);
@@ -122,13 +123,16 @@ private:
     template <class... Args>
     void set_of(at_type e, incoming<Args>... values) {
         store_->refuse_impossible(e, "set");
+        (store_->refuse_impossible(values.name(), e.where), ...);
         detail::recording all(*changes_);
-        (changes_->add_value(kind::put, e.id.value(), values), ...);
+        (changes_->add_value(kind::put, e.id.value(), values, e.where), ...);
         all.keep();
     }
     template <class... Names>
     void note(at_type e, const char* call, kind what, Names... names) {
         store_->refuse_impossible(e, call);
+        if (what != kind::clear && what != kind::destroy)
+            (store_->refuse_impossible(names, e.where), ...);
         detail::recording all(*changes_);
         ((changes_->add(what, e.id.value(), names).where = e.where), ...);
         all.keep();

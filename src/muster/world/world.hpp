@@ -236,6 +236,7 @@ public:
     std::size_t destroy_if(Predicate&& wants,
                            std::source_location where = std::source_location::current()) {
         std::vector<id_type> chosen;
+        store_.refuse_in_phase("destroy_if");
         typename store_type::scope changes(store_);
         for (const id_type e : entities())
             if (wants(e)) chosen.push_back(e);
@@ -301,6 +302,7 @@ public:
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
+        store_.refuse_in_phase("get_or_emplace of what is missing");
         (void)store_.require(e, "get_or_emplace");
         store_.refuse_in_scope("get_or_emplace of what is missing");
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
@@ -366,11 +368,12 @@ public:
         return store_.template find_value<T>(e);
     }
     template <class T, class U, class... Ts>
-    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept {
+    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept(!detail::watches_threads) {
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
     template <class T, class U, class... Ts>
-    [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const noexcept {
+    [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const
+        noexcept(!detail::watches_threads) {
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
 
@@ -850,6 +853,7 @@ public:
     /// A new system, of which the calls of `basic_system` say what it does and when. Names are unique:
     /// `errc::system_taken`; without one it gets a number.
     basic_system<Layout> system(std::string_view name = {}) {
+        store_.refuse_in_phase("making a system");
         return {systems_, systems_.all.add(name)};
     }
     /// The system of this name, or the null system.
@@ -1052,6 +1056,7 @@ private:
 
     template <class T, class... Args>
     void make_beside(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
+        if (store_.is_shared()) detail::recorder::raise_pinned(detail::type_name<T>());
         store_.emplace_beside(e, fragment, call,
                               [&](void* room) { ::new (room) T(std::forward<Args>(args)...); });
     }
