@@ -48,6 +48,7 @@ struct recorded_change {
     const type_info* type = nullptr;  // of the value; null: not known here
     type_index value_type = no_type;  // the same; `no_type`: a tag
     recorded_kind kind = recorded_kind::spawn;
+    bool begins_call = true;  // false: it goes with the one before, or not at all
     std::source_location where{};
     std::string_view system{};  // that made it, if one did
 };
@@ -128,9 +129,13 @@ public:
     /// All of it concerns this id.
     void keep(std::uint64_t who) noexcept {
         for (std::uint32_t i = start_.changes; i < into_.size(); ++i) into_.at(i).who = who;
+        keep();
+    }
+    void keep() noexcept {
+        for (std::uint32_t i = start_.changes + 1; i < into_.size(); ++i)
+            into_.at(i).begins_call = false;
         is_kept_ = true;
     }
-    void keep() noexcept { is_kept_ = true; }
 
 private:
     recorder& into_;

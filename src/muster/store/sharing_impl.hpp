@@ -109,7 +109,10 @@ void store<Layout>::sharing::enter(store& owner, std::span<const part> parts) {
     scope whole(owner);
     first_error error;
     for (const part& one : parts)
-        error.attempt([&] { owner.enter(one.from->changes, one.begin.first, one.end); });
+        error.attempt([&] {
+            owner.enter(one.from->changes, one.begin.first, one.end,
+                        [&](recorded_change& change) { owner.enter_one(change); });
+        });
     error.attempt([&] { whole.commit(); });
     error.rethrow();
 }
@@ -283,11 +286,24 @@ void store<Layout>::watch_access(type_index type, bool may_write, std::string_vi
 
 // ---- what was recorded becomes the journal's ---------------------------------------------------
 
-/// A scope is open. What fails is left out; the first exception is thrown in the end.
+/// A scope is open. A call that fails is left out as a whole; the first exception is thrown in the end.
 template <class Layout>
-void store<Layout>::enter(recorder& from, std::uint32_t first, std::uint32_t last) {
+template <class Enter>
+void store<Layout>::enter(recorder& from, std::uint32_t first, std::uint32_t last,
+                          Enter enter_change) {
     first_error error;
-    for (std::uint32_t i = first; i < last; ++i) error.attempt([&] { enter_one(from.at(i)); });
+    while (first < last) {
+        const journal::position start = journal_.now();
+        bool is_done = false;
+        std::uint32_t end = first + 1;
+        while (end < last && !from.at(end).begins_call) ++end;
+        error.attempt([&] {
+            for (std::uint32_t i = first; i < end; ++i) enter_change(from.at(i));
+            is_done = true;
+        });
+        if (!is_done) rewind(start);
+        first = end;
+    }
     error.rethrow();
 }
 
@@ -416,8 +432,7 @@ void store<Layout>::receive() {
         }
     // Keys that wait for reuse only this thread can reserve.
     constexpr std::size_t some = 1024;
-    if (!pool_.has_open_keys() && inbox_.count_ids() < some / 2)
-        error.attempt([&] { make_ready(some); });
+    if (!pool_.has_open_keys() && inbox_.count_ids() < some / 2) make_ready(some);
     error.rethrow();
 }
 
@@ -432,9 +447,8 @@ void store<Layout>::receive_one(recorder& from) {
     first_error error;
     {
         scope whole(*this);
-        for (std::uint32_t i = 0; i < from.size(); ++i) {
-            recorded_change& one = from.at(i);
-            error.attempt([&] {
+        error.attempt([&] {
+            enter(from, 0, from.size(), [&](recorded_change& one) {
                 if (one.kind == recorded_kind::spawn) {
                     ++used;
                     if (!pool_.claim_reserved(to_id<Layout>(one.who))) return;
@@ -442,20 +456,23 @@ void store<Layout>::receive_one(recorder& from) {
                 }
                 enter_one(one);
             });
-        }
+        });
         error.attempt([&] { whole.commit(); });
     }
-    error.attempt([&] { make_ready(used); });  // for the next, as many as it took
+    make_ready(used);  // for the next, as many as it took
     error.rethrow();
 }
 
-/// So many ids wait for buffers to take them, unless they are needed elsewhere.
+/// So many ids wait for buffers to take them, unless they are needed elsewhere, or there is no memory.
 template <class Layout>
-void store<Layout>::make_ready(std::size_t count) {
+void store<Layout>::make_ready(std::size_t count) noexcept {
     std::vector<std::uint64_t> ready;
-    const std::size_t wanted = smaller(count, pool_.available() / 8);
-    ready.reserve(wanted);
-    while (ready.size() < wanted) ready.push_back(pool_.reserve_id().value());
+    first_error ignored;
+    ignored.attempt([&] {
+        const std::size_t wanted = smaller(count, pool_.available() / 8);
+        ready.reserve(wanted);
+        while (ready.size() < wanted) ready.push_back(pool_.reserve_id().value());
+    });
     inbox_.put_ids(ready);
 }
 

@@ -1507,11 +1507,12 @@ private:
     void refuse_misfit(id_type f, type_index value, const type_info& type,
                        const std::source_location* where) const;
     [[nodiscard]] lane* find_shared(at_type who, const char* call) const;
-    void enter(recorder& from, std::uint32_t first, std::uint32_t last);
+    template <class Enter>
+    void enter(recorder& from, std::uint32_t first, std::uint32_t last, Enter enter_change);
     void enter_one(recorded_change& one);
     void enter_value(recorded_change& one);
     void receive_one(recorder& from);
-    void make_ready(std::size_t count);
+    void make_ready(std::size_t count) noexcept;
     void give_ids_back();
 
     // ---- carrying them out: see playing_impl.hpp -----------------------------------------------
