@@ -389,6 +389,54 @@ TEST_F(phase, command_buffers_get_ids_while_it_runs) {
     EXPECT_EQ(small.query<velocity>().count(), 230u);
 }
 
+TEST_F(phase, applying_buffers_in_it_does_nothing) {
+    fill(2);
+    backwards_executor other;  // another thread than this
+    w.query<const position>().par_each(other, 1, [&](const position&) { w.apply_submitted(); });
+    command_buffer b{w};
+    const entity e = b.spawn(velocity{});
+    w.submit(b);
+    EXPECT_TRUE(w.alive(e));  // this is the world's thread still
+}
+
+TEST_F(phase, buffers_are_recorded_submitted_and_discarded_meanwhile) {
+    fill(32);
+    std::atomic<bool> is_over = false;
+    std::vector<std::thread> others;
+    for (int t = 0; t < 3; ++t)
+        others.emplace_back([&] {
+            command_buffer b{w};
+            for (int i = 0; !is_over; ++i) {
+                const entity e = b.spawn(velocity{i, 0}, owned{std::make_unique<int>(i)});
+                b.set(e, marked{});
+                if (i % 5 == 4)
+                    b.discard();
+                else
+                    w.submit(b);
+                if (i % 20 == 0) std::this_thread::yield();
+            }
+        });
+    for (int round = 0; round < 40; ++round) {
+        w.query<position>().par_each(two, 4, [&](entity e, position& p) {
+            ++p.y;
+            const entity made = w.spawn(velocity{1, 1});
+            if (p.x % 2 == 0) w.destroy(made);
+            command_buffer b{w};
+            b.set(e, velocity{2, 2});
+            if (p.x % 3 == 0) w.submit(b);
+        });
+        w.query<velocity>().without<position>().destroy();
+    }
+    is_over = true;
+    for (std::thread& one : others) one.join();
+    w.apply_submitted();
+    w.query<const velocity, const owned>().each(
+        [](const velocity& v, const owned& o) { EXPECT_EQ(v.x, *o.value); });
+    w.query<velocity>().without<position>().destroy();
+    EXPECT_EQ(w.size(), 32u);
+    w.query<const position>().each([](const position& p) { EXPECT_EQ(p.y, 40); });
+}
+
 TEST_F(phase, worlds_and_threads_do_not_mix_up) {
     world other;
     fill(20);

@@ -147,6 +147,9 @@ TEST(thread_checks, so_is_one_that_takes_it_from_a_chunk_or_by_try_get) {
     EXPECT_TRUE(fails());
     peek.execute([&](chunk_view) { (void)(w.try_get<health, position>(e)); });
     EXPECT_TRUE(fails());
+    const auto known = w.component<position>();
+    peek.execute([&](chunk_view) { (void)w.get(e, known); });
+    EXPECT_TRUE(fails());
     peek.execute([&](chunk_view) { (void)w.single<position>(); });
     EXPECT_TRUE(fails());
     peek.execute([](chunk_view v) { (void)v.components<const health>(); });

@@ -170,6 +170,7 @@ public:
     }
     template <class T>
     [[nodiscard]] T& get(at_type who, id_type f, const char* call) const {
+        watch(f);
         if (T* const found = find_value<T>(who.id, find_fragment<T>(f))) [[likely]]
             return *found;
         raise_missing(who, call, f, find_type_index<T>(), type_name<T>());
@@ -908,6 +909,12 @@ public:
     void watch(bool may_write) const {
         if constexpr (watches_threads)
             if (is_shared()) watch_access(find_type_index<T>(), may_write, type_name<T>());
+    }
+    /// The same for the fragment of a C++ type; others are not known to systems.
+    void watch(id_type f) const {
+        if constexpr (watches_threads)
+            if (const fragment_data& known = find_fragment(f); is_shared() && known.is_own)
+                watch_access(known.value_type, false, known.name);
     }
     void watch_access(type_index type, bool may_write, std::string_view name) const;
 

@@ -912,7 +912,8 @@ public:
         systems_.run_shared(threads, all, values...);
     }
     /// Pairs of systems of `process_all`, or of `process` of this one, that cannot run side by side, and of
-    /// which nobody said which is first: it is the one that came first.
+    /// which nobody said which is first, also not by way of others: it is the one that came first.
+    /// `errc::unknown_system` and `errc::system_circle` as for `process`. O(systems^2). Must run alone.
     [[nodiscard]] std::vector<system_conflict> system_conflicts() {
         return systems_.all.conflicts(systems_.all.top());
     }
@@ -940,14 +941,16 @@ public:
     /// at the next point where the world is not in a scope: at once, if this is the world's thread and no
     /// scope is open; else when its thread closes the outermost scope, a loop for instance, processes a
     /// system, or calls this or `apply_submitted`. Buffers are applied in the order in which they came,
-    /// each in one scope: throws what a change has thrown, after all others.
+    /// each in one scope: throws what a change has thrown, after all others. `std::bad_alloc` before that
+    /// leaves the buffer as it is. O(1), and what it applies; a lock for a few instructions.
     void submit(basic_command_buffer<Layout>& changes) {
         changes.hand_over();
         store_.receive_at_home();
     }
-    /// Applies what was submitted, if no scope is open. This is the world's thread from now on; at first
-    /// it is the one that made the world.
+    /// Applies what was submitted, if no scope is open; throws as `submit`. This is the world's thread from now
+    /// on; at first it is the one that made the world. Must run alone; in a parallel phase it does nothing.
     void apply_submitted() {
+        if (store_.is_shared()) return;
         store_.make_home();
         store_.receive();
     }
