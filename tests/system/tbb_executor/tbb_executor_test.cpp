@@ -1,8 +1,8 @@
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
-#include <atomic>
 #include <gtest/gtest.h>
+#include <atomic>
 #include <stdexcept>
 #include <vector>
 
