@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -67,29 +68,6 @@ TEST(command_buffer, what_is_recorded_happens_when_it_is_submitted) {
     EXPECT_FALSE(w.has<position>(known));
     EXPECT_FALSE(w.alive(doomed));
     EXPECT_EQ(w.size(), 2u);
-}
-
-TEST(command_buffer, its_ids_are_no_placeholders) {
-    // Defect 12 of R-Type: placeholders collide with real ids.
-    world w;
-    command_buffer b{w};
-    command_buffer c{w};
-    std::set<entity> all;
-    std::size_t count = 0;
-    for (int i = 0; i < 1000; ++i) {
-        all.insert(b.spawn());
-        all.insert(w.spawn());
-        all.insert(c.spawn());
-        const entity gone = w.spawn();
-        all.insert(gone);
-        count += 4;
-        if (i % 3 == 0) w.destroy(gone);
-        if (i % 100 == 50) w.submit(b);
-    }
-    EXPECT_EQ(all.size(), count);
-    w.submit(c);
-    w.submit(b);
-    EXPECT_EQ(w.size(), count - 334);
 }
 
 TEST(command_buffer, keys_of_entities_that_came_by_it_are_used_again) {
@@ -195,60 +173,6 @@ TEST(command_buffer, an_entity_that_died_meanwhile_drops_its_commands_and_nothin
     EXPECT_EQ(w.query<tag>().count(), 0u);
 }
 
-TEST(command_buffer, a_change_that_fails_does_not_stop_the_others_and_is_not_run_again) {
-    // Defect 12 of R-Type: a flush that fails re-runs what it already did.
-    world w;
-    const entity a = w.spawn(position{1, 0});
-    const entity b = w.spawn(position{2, 0});
-    const entity c = w.spawn(position{3, 0});
-    int calls = 0;
-    w.on_insert<velocity>([&](entity e, velocity&) {
-        ++calls;
-        if (e == b) throw std::runtime_error("not this one");
-    });
-    command_buffer changes{w};
-    for (const entity e : {a, b, c}) changes.set(e, velocity{});
-    EXPECT_THROW(w.submit(changes), std::runtime_error);
-    EXPECT_EQ(calls, 3);
-    EXPECT_TRUE(w.has<velocity>(a));
-    EXPECT_FALSE(w.has<velocity>(b));
-    EXPECT_TRUE(w.has<velocity>(c));
-    EXPECT_TRUE(changes.empty());
-    w.submit(changes);
-    w.apply_submitted();
-    EXPECT_EQ(calls, 3);
-}
-
-TEST(command_buffer, a_hook_may_record_and_submit_while_it_is_applied) {
-    // Defect 12 of R-Type: a hook that records into the buffer being flushed deadlocks.
-    world w;
-    command_buffer b{w};
-    entity follower;
-    w.on_insert<position>([&](entity e, position& p) {
-        if (p.x == 0) return;
-        w.set(e, tag{});
-        follower = b.spawn(position{p.x - 1, 0});
-        w.submit(b);
-    });
-    const entity first = b.spawn(position{3, 0});
-    w.submit(b);
-    EXPECT_EQ(w.size(), 4u);
-    EXPECT_TRUE(w.has<tag>(first));
-    EXPECT_TRUE(w.alive(follower));
-    EXPECT_EQ(w.get<position>(follower).x, 0);
-}
-
-TEST(command_buffer, values_need_not_be_copied) {
-    // Defect 12 of R-Type: move-only components do not compile.
-    world w;
-    const entity e = w.spawn();
-    command_buffer b{w};
-    b.set(e, owned{std::make_unique<int>(1)});
-    b.set(e, owned{std::make_unique<int>(2)});
-    w.submit(b);
-    EXPECT_EQ(*w.get<owned>(e).value, 2);
-}
-
 TEST(command_buffer, what_cannot_move_can_be_added) {
     world w;
     const entity e = w.spawn();
@@ -350,6 +274,159 @@ TEST(command_buffer, garbage_that_is_collected_gives_spare_ids_back) {
     w.collect_garbage();
     while (w.size() < 10) w.spawn();
     EXPECT_EQ(w.size(), 10u);
+}
+
+TEST(command_buffer, it_leaves_keys_for_others) {
+    world small(world_options{.first_key = 1, .last_key = 100});
+    command_buffer few{small};
+    few.spawn();
+    small.spawn_many(80);
+    EXPECT_EQ(small.size(), 80u);
+
+    // What is kept ready for the next buffer is not all that there is.
+    world w(world_options{.first_key = 1, .last_key = 1000});
+    command_buffer b{w};
+    for (int i = 0; i < 500; ++i) b.spawn(position{i, 0});
+    w.submit(b);
+    w.spawn_many(400);
+    EXPECT_EQ(w.size(), 900u);
+}
+
+TEST(command_buffer, a_world_that_is_large_or_was_full_has_ids_for_it) {
+    using small_world = basic_world<layouts::compact>;
+    using small_buffer = basic_command_buffer<layouts::compact>;
+    small_world large;
+    large.spawn_many(600'000);
+    small_buffer b{large};
+    for (int i = 0; i < 1000; ++i) b.spawn();
+    large.submit(b);
+    EXPECT_EQ(large.size(), 601'000u);
+
+    small_world full(world_options{.first_key = 0, .last_key = 9999});
+    const auto all = full.spawn_many(10'000, position{});
+    small_buffer c{full};
+    EXPECT_EQ(code_of([&] { c.spawn(); }), errc::id_overflow);
+    full.query<position>().destroy();
+    full.apply_submitted();  // keys that wait are the world's thread's
+    for (int round = 0; round < 5; ++round) {
+        for (int i = 0; i < 500; ++i) c.spawn(position{});
+        full.submit(c);
+    }
+    EXPECT_EQ(full.size(), 2500u);
+    for (const auto e : all) EXPECT_FALSE(full.alive(e));
+}
+
+TEST(command_buffer, many_come_and_go_without_using_up_the_keys) {
+    world w(world_options{.first_key = 1, .last_key = 5000});
+    command_buffer b{w};
+    for (int round = 0; round < 100; ++round) {
+        for (int i = 0; i < 500; ++i) b.spawn(position{i, round});
+        w.submit(b);
+        EXPECT_EQ(w.query<position>().destroy(), 500u);
+    }
+    EXPECT_EQ(w.size(), 0u);
+}
+
+TEST(command_buffer, only_the_world_s_own_thread_applies_it_at_once) {
+    // Threads come and go, and the next one may lie where the last one lay.
+    for (int i = 0; i < 20; ++i) {
+        std::unique_ptr<world> w;
+        std::thread([&] { w = std::make_unique<world>(); }).join();
+        std::thread([&] {
+            command_buffer b{*w};
+            const entity e = b.spawn(position{});
+            w->submit(b);
+            EXPECT_FALSE(w->alive(e));
+        }).join();
+        w->apply_submitted();
+        EXPECT_EQ(w->size(), 1u);
+    }
+}
+
+TEST(command_buffer, bad_fragments_are_refused_at_once_or_told_with_their_place) {
+    world w;
+    world other;
+    const entity e = w.spawn();
+    const entity foreign = other.tag("foreign");
+    const fragment<int> health = w.fragment<int>("health");
+    command_buffer b{w};
+    EXPECT_EQ(code_of([&] { b.set(e, foreign, 1); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.set(e, foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.remove(e, foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.spawn(with(foreign, 1)); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.add(e, entity{}); }), errc::dead_fragment);
+    EXPECT_EQ(b.pending(), 0u);
+    b.set(e, health.id(), 2.5);
+    try {
+        w.submit(b);
+        FAIL();
+    } catch (const error& caught) {
+        EXPECT_EQ(caught.code(), errc::type_mismatch);
+        EXPECT_NE(std::string(caught.what()).find("command_buffer_test"), std::string::npos)
+            << caught.what();
+    }
+}
+
+TEST(command_buffer, reset_does_not_concern_what_is_not_applied) {
+    world w;
+    const entity old = w.spawn(position{1, 1});
+    command_buffer b{w};
+    const entity made = b.spawn(position{3, 3});
+    b.set(old, velocity{});
+    w.defer();
+    w.submit(b);
+    w.cancel();
+    w.reset();
+    w.apply_submitted();
+    EXPECT_TRUE(w.alive(made));
+    EXPECT_FALSE(w.alive(old));
+    w.reset();
+    EXPECT_FALSE(w.alive(made));
+    for (int i = 0; i < 1000; ++i) EXPECT_NE(w.spawn(), made);
+}
+
+TEST(command_buffer, a_copy_that_throws_records_nothing) {
+    struct bomb {
+        bomb() = default;
+        bomb(const bomb&) { throw std::runtime_error("copied"); }
+        bomb(bomb&&) noexcept = default;
+    };
+    world w;
+    const entity e = w.spawn();
+    const bomb live;
+    command_buffer b{w};
+    EXPECT_THROW(b.spawn(position{}, live), std::runtime_error);
+    EXPECT_THROW(b.set(e, position{}, live), std::runtime_error);
+    EXPECT_EQ(b.pending(), 0u);
+    w.submit(b);
+    EXPECT_EQ(w.size(), 1u);
+    EXPECT_TRUE(w.empty(e));
+}
+
+TEST(command_buffer, sparse_components_tags_and_pinned_ones) {
+    struct sparse_one {
+        std::unique_ptr<int> value;
+    };
+    world w;
+    w.define<sparse_one>().sparse();
+    const entity e = w.spawn(position{});
+    command_buffer b{w};
+    b.set(e, sparse_one{std::make_unique<int>(1)}, tag{});
+    b.set(e, sparse_one{std::make_unique<int>(2)});
+    const entity made = b.spawn(sparse_one{std::make_unique<int>(3)}, tag{});
+    b.add<pinned>(made);
+    b.set(made, sparse_one{std::make_unique<int>(4)});
+    b.remove<tag>(made);
+    w.submit(b);
+    EXPECT_EQ(*w.get<sparse_one>(e).value, 2);
+    EXPECT_EQ(*w.get<sparse_one>(made).value, 4);
+    EXPECT_TRUE(w.has<pinned>(made));
+    EXPECT_FALSE(w.has<tag>(made));
+    b.remove<sparse_one>(e);
+    b.destroy(made);
+    w.submit(b);
+    EXPECT_FALSE(w.has<sparse_one>(e));
+    EXPECT_EQ(w.query<sparse_one>().count(), 0u);
 }
 
 TEST(command_buffer, a_moved_one_goes_on) {

@@ -30,6 +30,7 @@ struct health {
 struct name {
     int number;
 };
+struct unused_by_all {};
 
 /// Which systems were running while another one was, by name.
 class overlap {
@@ -264,6 +265,81 @@ TEST_F(par_process, conflicts_that_nobody_put_in_order_are_told_by_name) {
                        std::string(one.component).substr(one.component.rfind(':') + 1));
     EXPECT_EQ(said, (std::vector<std::string>{"move draw position", "move brake velocity",
                                               "move slow velocity"}));
+}
+
+TEST_F(par_process, an_order_that_was_said_by_way_of_another_system_is_no_conflict) {
+    w.system("input").each([](position&) {});
+    w.system("move").after("input").each([](velocity&) {});
+    w.system("draw").after("move").each([](position&) {});
+    EXPECT_TRUE(w.system_conflicts().empty());
+}
+
+TEST_F(par_process, who_waits_for_a_system_that_does_nothing_waits_for_what_that_waits_for) {
+    fill(30);
+    for (const bool is_empty : {true, false}) {
+        w.query<const health>().without<position>().destroy();
+        std::atomic<int> late = 0;
+        const auto spawn = w.system("spawn").each([&](const position&) { w.spawn(health{1}); });
+        const auto milestone = w.system("milestone").after("spawn");
+        if (!is_empty) milestone.each([](const velocity&) {}).disable();
+        const auto count =
+            w.system("count").after("milestone").each([&](const health&) { ++late; });
+        w.par_process_all(threads);
+        EXPECT_EQ(late, 60);
+        for (const auto& one : {spawn, milestone, count}) one.remove();
+    }
+}
+
+TEST_F(par_process, what_a_prologue_or_epilogue_throws_names_the_system) {
+    fill(10);
+    const auto said = [&](auto call) {
+        try {
+            call();
+        } catch (const error& caught) {
+            EXPECT_EQ(caught.code(), errc::system_failed);
+            return std::string(caught.what());
+        }
+        return std::string();
+    };
+    std::atomic<int> calls = 0;
+    const auto bad = w.system("bad").prologue([] { throw std::runtime_error("no"); });
+    w.system("member").group(bad).each([&](position&) { ++calls; });
+    EXPECT_NE(said([&] { w.par_process(threads, bad); }).find("\"bad\""), std::string::npos);
+    EXPECT_EQ(calls, 0);
+    bad.prologue([] {}).epilogue([] { throw std::runtime_error("no"); });
+    EXPECT_NE(said([&] { w.par_process(threads, bad); }).find("\"bad\""), std::string::npos);
+    EXPECT_EQ(calls, 10);
+    EXPECT_EQ(w.size(), 10u);
+}
+
+TEST_F(par_process, groups_in_groups_run_in_their_order) {
+    fill(10);
+    std::mutex guard;
+    std::string order;
+    const auto note = [&](char what) {
+        const std::lock_guard lock(guard);
+        if (order.empty() || order.back() != what) order += what;
+    };
+    const auto outer = w.system("outer").prologue([&] { note('('); }).epilogue([&] { note(')'); });
+    const auto inner =
+        w.system("inner").group(outer).prologue([&] { note('['); }).epilogue([&] { note(']'); });
+    w.system("a").group(inner).each([&](position&) { note('a'); });
+    w.system("b").group(outer).each([&](position&) { note('b'); });
+    w.system("none").group(inner).each([&](name&, unused_by_all&) { note('!'); });
+    w.par_process(threads, outer);
+    EXPECT_EQ(order, "([a]b)");
+}
+
+TEST_F(par_process, terms_are_no_accesses) {
+    // What is only asked for is not read: it does not change before both are done.
+    fill(50);
+    const auto a = slowly("a");
+    const auto b = slowly("b");
+    w.system("a").each([a](position&) { a(); });
+    w.system("b").with<position>().without<unused_by_all>().any<velocity, health>().each(
+        [b](const name&) { b(); });
+    w.par_process_all(threads);
+    EXPECT_TRUE(seen.has("a", "b"));
 }
 
 TEST_F(par_process, a_circle_is_told_by_name) {

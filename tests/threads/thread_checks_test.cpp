@@ -62,6 +62,8 @@ TEST(thread_checks, a_second_writer_is_told_and_both_are_named) {
         told([&] { w.defer(); });
         told([&] { w.query<position>().each([](position&) {}); });
         told([&] { w.query<position>().destroy(); });
+        told([&] { w.name(e, "name"); });
+        told([&] { w.reset(); });
         EXPECT_TRUE(w.alive(e));
     });
     EXPECT_EQ(w.size(), 1u);
@@ -124,6 +126,34 @@ TEST(thread_checks, so_is_one_that_loops_over_it) {
     const auto all = w.query<const position>();
     w.system("peek").each([&](const health&) { all.each([](const position&) {}); });
     EXPECT_THROW(w.par_process_all(two), error);
+}
+
+TEST(thread_checks, so_is_one_that_takes_it_from_a_chunk_or_by_try_get) {
+    world w;
+    const entity e = w.spawn(position{}, velocity{}, health{});
+    w.set_single(position{});
+    thread_executor two(2);
+    w.system("move").each([](position& p) { ++p.x; });
+    const auto peek = w.system("peek").query(w.query<const health>());
+    const auto fails = [&] {
+        try {
+            w.par_process_all(two);
+            return false;
+        } catch (const error& caught) {
+            return caught.code() == errc::undeclared_access;
+        }
+    };
+    peek.execute([](chunk_view v) { (void)v.components<position>(); });
+    EXPECT_TRUE(fails());
+    peek.execute([&](chunk_view) { (void)(w.try_get<health, position>(e)); });
+    EXPECT_TRUE(fails());
+    const auto known = w.component<position>();
+    peek.execute([&](chunk_view) { (void)w.get(e, known); });
+    EXPECT_TRUE(fails());
+    peek.execute([&](chunk_view) { (void)w.single<position>(); });
+    EXPECT_TRUE(fails());
+    peek.execute([](chunk_view v) { (void)v.components<const health>(); });
+    EXPECT_FALSE(fails());
 }
 
 TEST(thread_checks, what_is_declared_or_only_read_is_allowed) {

@@ -77,6 +77,11 @@ void inbox::take_ids(std::vector<std::uint64_t>& out, std::size_t count) {
     all.resize(all.size() - count);
 }
 
+std::size_t inbox::count_ids() const noexcept {
+    const std::lock_guard lock(parts_->guard);
+    return parts_->ids.size();
+}
+
 void inbox::put_ids(std::vector<std::uint64_t>& unused) noexcept {
     const std::lock_guard lock(parts_->guard);
     std::vector<std::uint64_t>& all = parts_->ids;

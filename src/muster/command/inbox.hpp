@@ -35,6 +35,7 @@ public:
     /// Ids that were reserved and are not used: up to `count` are added to `out`.
     void take_ids(std::vector<std::uint64_t>& out, std::size_t count);
     void put_ids(std::vector<std::uint64_t>& unused) noexcept;
+    [[nodiscard]] std::size_t count_ids() const noexcept;
 
 private:
     struct parts;

@@ -1,3 +1,4 @@
+#include <muster/base/thread_number.hpp>
 #include <muster/command/lane.hpp>
 
 namespace muster::detail {
@@ -13,7 +14,7 @@ lane* find_lane(const void* store) noexcept {
 }
 
 std::uintptr_t this_thread() noexcept {
-    return reinterpret_cast<std::uintptr_t>(&innermost);
+    return std::uintptr_t{thread_number()} + 1;
 }
 
 lane_guard::lane_guard(lane& one) noexcept : lane_(one) {

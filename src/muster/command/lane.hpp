@@ -64,7 +64,7 @@ struct lane {
 
 /// This thread's lane in that store's phase, or null.
 [[nodiscard]] MUSTER_API lane* find_lane(const void* store) noexcept;
-/// The same number for the same thread, another for each other that runs.
+/// The same number for the same thread, another for each other, also when it has ended; never 0.
 [[nodiscard]] MUSTER_API std::uintptr_t this_thread() noexcept;
 
 /// While it lives, this thread has that lane.

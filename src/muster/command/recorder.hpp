@@ -48,6 +48,7 @@ struct recorded_change {
     const type_info* type = nullptr;  // of the value; null: not known here
     type_index value_type = no_type;  // the same; `no_type`: a tag
     recorded_kind kind = recorded_kind::spawn;
+    bool begins_call = true;  // false: it goes with the one before, or not at all
     std::source_location where{};
     std::string_view system{};  // that made it, if one did
 };
@@ -80,7 +81,8 @@ public:
     }
     /// A value on its way: see `incoming`. `errc::not_movable` for one that has to be made where it stays.
     template <class Incoming>
-    void add_value(recorded_kind kind, std::uint64_t who, Incoming& given) {
+    void add_value(recorded_kind kind, std::uint64_t who, Incoming& given,
+                   const std::source_location& where = {}) {
         using type = typename Incoming::type;
         if constexpr (is_pinned<type>) {
             raise_pinned(type_name<type>());
@@ -90,12 +92,15 @@ public:
             recorded_change& made = add(kind, who, given.name());
             made.type = &type_info_of<type>;
             made.value_type = given.value_type();
+            made.where = where;
             if constexpr (!is_tag<type>) {
                 given.construct(room, given.where());
                 made.value = room;
             }
         }
     }
+
+    [[noreturn]] MUSTER_COLD static void raise_pinned(std::string_view type);
 
     /// Ends the values that were recorded since, and forgets the changes; keeps the memory.
     void rewind(const position& to) noexcept;
@@ -105,7 +110,6 @@ public:
 
 private:
     MUSTER_COLD void grow();
-    [[noreturn]] MUSTER_COLD static void raise_pinned(std::string_view type);
 
     raw_array<recorded_change> changes_;
     std::uint32_t size_ = 0;
@@ -125,9 +129,13 @@ public:
     /// All of it concerns this id.
     void keep(std::uint64_t who) noexcept {
         for (std::uint32_t i = start_.changes; i < into_.size(); ++i) into_.at(i).who = who;
+        keep();
+    }
+    void keep() noexcept {
+        for (std::uint32_t i = start_.changes + 1; i < into_.size(); ++i)
+            into_.at(i).begins_call = false;
         is_kept_ = true;
     }
-    void keep() noexcept { is_kept_ = true; }
 
 private:
     recorder& into_;

@@ -8,9 +8,12 @@
 // Since keys only leave the line, a head that was read twice has the same key behind it.
 #pragma once
 
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
 #include <muster/id/slot_pool.hpp>
 
 #include <cstdint>
+#include <string>
 
 namespace muster::detail {
 
@@ -26,10 +29,7 @@ public:
 
     explicit pool_sharing(pool_type& pool)
         : pool_(pool), first_limit_((leave_claimed(pool), pool.learn(), pool.known_)) {
-        // As many keys as there may be, but for some that command buffers can take meanwhile.
-        const std::uint64_t open = pool.open_keys();
-        const bool leaves_some = first_limit_ < open && open - first_limit_ > 4096;
-        pool.annex(leaves_some ? open - (open - first_limit_) / 16 : pool.keys());
+        pool.annex(wanted_keys());
         free_.store_relaxed(pool.free_);
         head_.store_relaxed(pool.head_);
         fresh_.store_relaxed(pool.fresh_);
@@ -45,7 +45,7 @@ public:
         std::uint64_t index = fresh_.load();
         for (;;) {
             const std::uint64_t end = pool_.ahead_.skip(pool_.first_ + index, 1) - pool_.first_;
-            if (end > pool_.known_ || end > pool_.keys()) pool_.raise_overflow(1);
+            if (end > pool_.known_ || end > pool_.keys()) raise_overflow();
             if (fresh_.compare_exchange(index, end)) return fresh_id(end - 1);
         }
     }
@@ -80,6 +80,30 @@ public:
 private:
     [[nodiscard]] id_type fresh_id(std::uint64_t index) const noexcept {
         return pool_type::behind(pool_.first_id_, index);
+    }
+
+    /// How many keys of the range are to be nobody else's while this is there: most, but for some that
+    /// command buffers can take meanwhile. If they did, what was not used here stays the pool's:
+    /// then it takes no more before it needs them, or nothing would be left for buffers in the end.
+    [[nodiscard]] std::uint64_t wanted_keys() const noexcept {
+        constexpr std::uint64_t few = 256;  // these are not worth dividing
+        const std::uint64_t all = pool_.keys();
+        const std::uint64_t open = pool_.open_keys();
+        const std::uint64_t most = open - open / 32;
+        if (all < few || first_limit_ >= open) return all;
+        if (first_limit_ < most) return most;
+        const std::uint64_t left = open - first_limit_;
+        return first_limit_ - pool_.fresh_ < left ? first_limit_ + left / 2 : first_limit_;
+    }
+
+    [[noreturn]] MUSTER_COLD void raise_overflow() const {
+        const std::uint64_t others = pool_.keys() - smaller(pool_.known_, pool_.keys());
+        raise(
+            errc::id_overflow,
+            text("no key is left for 1 more id: a parallel phase has used all that it may of the ",
+                 pool_.keys(), " keys of the range ", pool_.range_text(),
+                 others == 0 ? std::string()
+                             : text("; ", others, " are kept for command buffers until it ends")));
     }
 
     id_type take_waiting() noexcept {

@@ -239,7 +239,7 @@ public:
         if (count > keys()) raise_overflow(count);
         // Keys that are out of use take room, too.
         const std::uint64_t wanted = smaller(count + retired_ + tombstones_, keys());
-        if (wanted > main_.capacity()) annex(wanted);
+        if (wanted > main_.capacity()) annex(share(fresh_, wanted));
         main_.grow(wanted);
         set_limit();
     }
@@ -320,12 +320,20 @@ public:
         } while (taken != 0 && !border_.compare_exchange(from, from + taken));
         return {first_ + from, taken};
     }
+    /// Whether it finds some.
+    [[nodiscard]] bool has_open_keys() const noexcept { return border_.load() < open_keys(); }
     /// The id that such a key has.
     [[nodiscard]] id_type id_of_taken(key_type key) const noexcept {
         return make_id(key, first_version_);
     }
-    /// Whether `create` finds one.
-    [[nodiscard]] bool has_keys() const noexcept { return available() != 0; }
+    /// How many keys a thread takes at once: few, where there are not many.
+    [[nodiscard]] std::size_t fair_count() const noexcept {
+        return smaller(larger(keys() / 256, 1), 64);
+    }
+    /// How many keys `create` finds.
+    [[nodiscard]] std::uint64_t available() const noexcept {
+        return free_ + keys() - fresh_ - ahead_.size();
+    }
     /// An id that `create` would have given; it is reserved. All further calls are the pool's thread's.
     id_type reserve_id() {
         struct guard {
@@ -390,9 +398,6 @@ private:
     }
     [[nodiscard]] std::uint64_t keys() const noexcept { return last_ - first_ + 1; }
     [[nodiscard]] bool owns(key_type key) const noexcept { return key - first_ <= last_ - first_; }
-    [[nodiscard]] std::uint64_t available() const noexcept {
-        return free_ + keys() - fresh_ - ahead_.size();
-    }
 
     /// Whether a key of the range was ever issued.
     [[nodiscard]] bool was_issued(key_type key) const noexcept {
@@ -469,7 +474,7 @@ private:
             ahead_.erase_lowest();
         }
         if (fresh_ == keys()) raise_overflow(1);
-        annex(larger(fresh_ + 1, smaller(main_.capacity(), keys())));
+        annex(share(fresh_ + 1, main_.capacity()));
         if (!ahead_.empty() && ahead_.lowest() == first_ + fresh_) return find_fresh();
         grow(fresh_ + 1);
         set_limit();
@@ -484,7 +489,7 @@ private:
     void grow(std::uint64_t count) {
         if (count <= main_.capacity()) return;
         const std::uint64_t ample = larger(larger(count, 64), main_.capacity() * 2);
-        annex(smaller(ample, keys()));
+        annex(share(fresh_, ample));
         main_.grow(smaller(ample, keys()));
     }
 
@@ -492,6 +497,16 @@ private:
 
     /// How many keys of the range others may reserve.
     [[nodiscard]] std::uint64_t open_keys() const noexcept { return keys() - keys() / 16; }
+    /// How many keys the pool should have that needs `needed` and has room for `ample`: not so many that
+    /// nothing is left for others, before it has to be.
+    [[nodiscard]] std::uint64_t share(std::uint64_t needed, std::uint64_t ample) const noexcept {
+        constexpr std::uint64_t few = 256;  // these are not worth dividing
+        const std::uint64_t open = open_keys();
+        const std::uint64_t most = open - open / 16;
+        ample = larger(needed, smaller(ample, keys()));
+        if (ample <= most || keys() < few || needed >= open) return ample;
+        return smaller(ample, larger(most, needed + (open - needed) / 2));
+    }
     /// Finds out which keys others have taken.
     void learn() {
         const std::uint64_t border = border_.load();

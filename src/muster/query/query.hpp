@@ -463,7 +463,8 @@ private:
         return start_for<here_type>({wanted, count});
     }
     [[nodiscard]] detail::target_finder finder() const {
-        return {&detail::walk<Layout>::find, store_, cache_, &list()};
+        return {&detail::walk<Layout>::find, store_, cache_,
+                store_->is_shared() ? &shared_list() : &list()};
     }
     template <class F>
     [[nodiscard]] id_type id_of(const F& fragment) const {

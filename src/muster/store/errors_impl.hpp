@@ -29,16 +29,17 @@ std::string store<Layout>::describe(id_type e) const {
 template <class Layout>
 std::string store<Layout>::why_dead(id_type e) const {
     if (e.is_null()) return "it is the null id, which names nothing";
-    const record_type* const slot = pool_.find(e.key());
+    const record_type* const found = pool_.find(e.key());
+    const record_type slot = found == nullptr ? record_type{} : found->seen();
     const bool is_id = id_type::assemble(e.key(), e.version(), e.world()) == e;
     const std::uint64_t reached =
-        slot == nullptr ? 0 : slot->version() + (slot->is_live(e.key()) ? 1u : 0u);
+        found == nullptr ? 0 : slot.version() + (slot.is_live(e.key()) ? 1u : 0u);
     // Where versions start over, a higher one may have been here.
     const bool was_here = Layout::on_exhaustion != exhaustion::retire || e.version() < reached;
-    if (slot == nullptr || !is_id || !was_here || e.version() < pool_.first_version())
+    if (found == nullptr || !is_id || !was_here || e.version() < pool_.first_version())
         return "no entity was ever made with this id";
-    const std::string now = slot->version() <= Layout::last_issued_version
-                                ? text("slot ", e.key(), " is now at version ", slot->version())
+    const std::string now = slot.version() <= Layout::last_issued_version
+                                ? text("slot ", e.key(), " is now at version ", slot.version())
                                 : text("slot ", e.key(), " has spent its last version");
     if (const deaths::entry* const known = find_death(e))
         return text("destroyed at ", place_text(known->where),

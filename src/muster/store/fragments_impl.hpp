@@ -212,6 +212,7 @@ void store<Layout>::note_meaning() noexcept {
 template <class Layout>
 chunk_data& store<Layout>::ensure_set(std::span<fragment_data* const> set) {
     if (chunk_data* const known = find_recent(set)) return *known;
+    refuse_in_phase("chunk");
     chunk_data& found = find_set(set);
     recent_set& recent = recent_sets_[recent_place(set)];
     if (set.size() <= std::size(recent.fragments)) {
@@ -241,6 +242,7 @@ void store<Layout>::forget_chunks() noexcept {
 
 template <class Layout>
 chunk_data& store<Layout>::add_alone(fragment_data& fragment) {
+    refuse_in_phase("chunk");
     fragment_data* const set[] = {&fragment};
     chunk_data& found = graph_.ensure(set);
     fragment.alone = found.index;

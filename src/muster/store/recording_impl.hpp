@@ -292,6 +292,7 @@ void* store<Layout>::waiting_copy(at_type who, const fragment_data& fragment) {
 
 template <class Layout>
 bool store<Layout>::will_have(at_type who, const fragment_data& fragment, const char* call) {
+    refuse_in_phase(call);
     (void)require(who, call);
     return waits(call) ? foresee(who.id, fragment).is_there : has(who.id, fragment);
 }

@@ -19,9 +19,21 @@ namespace muster::detail {
 
 template <class Layout>
 struct store<Layout>::sharing {
+    using lane_list = std::vector<std::unique_ptr<lane>>;
+    /// Changes that were caused by the same rows.
+    struct part {
+        lane* from;
+        lane::mark begin;
+        std::uint32_t end;
+    };
+
     std::optional<pool_sharing<Layout, record_type>> ids;  // while there is a phase
-    std::vector<std::unique_ptr<lane>> lanes;              // used again
+    lane_list lanes;                                       // used again
     record_type without_components = record_type::live(id_type{});
+
+    [[nodiscard]] static std::vector<part> parts_of(const lane_list& lanes);
+    static void enter(store& owner, std::span<const part> parts);
+    static void drop(store& owner, const lane_list& lanes) noexcept;
 };
 
 // ---- phases ------------------------------------------------------------------------------------
@@ -53,28 +65,33 @@ void store<Layout>::end_phase(bool is_kept) {
         has_records = true;
     });
     sharing_->ids.reset();
+    // A hook may begin a phase while this one is carried out: that has lanes of its own.
+    typename sharing::lane_list lanes = std::exchange(sharing_->lanes, {});
+    std::vector<typename sharing::part> parts;
+    bool has_parts = false;
     if (is_kept && has_records)
-        error.attempt([&] { enter_lanes(); });
+        error.attempt([&] {
+            parts = sharing::parts_of(lanes);
+            has_parts = true;
+        });
+    if (has_parts)
+        error.attempt([&] { sharing::enter(*this, parts); });
     else
-        drop_lanes();
-    for (const std::unique_ptr<lane>& one : sharing_->lanes) {
+        sharing::drop(*this, lanes);
+    for (const std::unique_ptr<lane>& one : lanes) {
         const busy_scope nobody_else(*this);
         one->changes.rewind({});
         one->marks.clear();
     }
+    if (sharing_->lanes.size() < lanes.size()) sharing_->lanes = std::move(lanes);
     error.rethrow();
 }
 
 /// In the order that a single thread would have recorded it in.
 template <class Layout>
-void store<Layout>::enter_lanes() {
-    struct part {
-        lane* from;
-        lane::mark begin;
-        std::uint32_t end;
-    };
+auto store<Layout>::sharing::parts_of(const lane_list& lanes) -> std::vector<part> {
     std::vector<part> parts;
-    for (const std::unique_ptr<lane>& one : sharing_->lanes)
+    for (const std::unique_ptr<lane>& one : lanes)
         for (std::size_t i = 0; i < one->marks.size(); ++i) {
             const bool is_last = i + 1 == one->marks.size();
             parts.push_back({one.get(), one->marks[i],
@@ -84,22 +101,30 @@ void store<Layout>::enter_lanes() {
         return a.begin.work != b.begin.work ? a.begin.work < b.begin.work
                                             : a.begin.row < b.begin.row;
     });
-    scope whole(*this);
+    return parts;
+}
+
+template <class Layout>
+void store<Layout>::sharing::enter(store& owner, std::span<const part> parts) {
+    scope whole(owner);
     first_error error;
     for (const part& one : parts)
-        error.attempt([&] { enter(one.from->changes, one.begin.first, one.end); });
+        error.attempt([&] {
+            owner.enter(one.from->changes, one.begin.first, one.end,
+                        [&](recorded_change& change) { owner.enter_one(change); });
+        });
     error.attempt([&] { whole.commit(); });
     error.rethrow();
 }
 
 /// The ids that were made in the phase die.
 template <class Layout>
-void store<Layout>::drop_lanes() noexcept {
-    for (const std::unique_ptr<lane>& one : sharing_->lanes)
+void store<Layout>::sharing::drop(store& owner, const lane_list& lanes) noexcept {
+    for (const std::unique_ptr<lane>& one : lanes)
         for (std::uint32_t i = 0; i < one->changes.size(); ++i)
             if (const recorded_change& change = one->changes.at(i);
                 change.kind == recorded_kind::spawn)
-                unmake(to_id<Layout>(change.who));
+                owner.unmake(to_id<Layout>(change.who));
 }
 
 template <class Layout>
@@ -150,6 +175,8 @@ bool store<Layout>::share_start(at_type who, recorded_kind kind, std::span<const
     bool is_new = kind == recorded_kind::start;
     for (const fragment_name one : set) {
         const fragment_data& known = find_named(one);
+        if (!one.is_typed() && &known == &no_fragment && !alive(to_id<Layout>(one.what)))
+            raise_no_fragment(to_id<Layout>(one.what), "used", &who.where);
         const bool is_known = &known != &no_fragment && known.type != nullptr;
         if (is_known ? !known.can_start() : one.is_typed() && !one.type->can_construct())
             raise_no_default(known, one.is_typed() ? one.type->name : known.name);
@@ -158,6 +185,19 @@ bool store<Layout>::share_start(at_type who, recorded_kind kind, std::span<const
     }
     all.keep();
     return is_new;
+}
+
+template <class Layout>
+void store<Layout>::refuse_misfit(id_type f, type_index value, const type_info& type,
+                                  const std::source_location* where) const {
+    const fragment_data& known = find_fragment(f);
+    if (&known == &no_fragment) {
+        if (!alive(f)) raise_no_fragment(f, "used", where);
+        return;
+    }
+    const bool fits = value == no_type ? known.type->size == 0 : known.value_type == value;
+    if (!fits && !known.is_open)
+        raise_mismatch(known, value == no_type ? std::string_view{} : type.name, "used", where);
 }
 
 /// Who loses something need not be alive, but of this world: null if it is dead.
@@ -246,11 +286,24 @@ void store<Layout>::watch_access(type_index type, bool may_write, std::string_vi
 
 // ---- what was recorded becomes the journal's ---------------------------------------------------
 
-/// A scope is open. What fails is left out; the first exception is thrown in the end.
+/// A scope is open. A call that fails is left out as a whole; the first exception is thrown in the end.
 template <class Layout>
-void store<Layout>::enter(recorder& from, std::uint32_t first, std::uint32_t last) {
+template <class Enter>
+void store<Layout>::enter(recorder& from, std::uint32_t first, std::uint32_t last,
+                          Enter enter_change) {
     first_error error;
-    for (std::uint32_t i = first; i < last; ++i) error.attempt([&] { enter_one(from.at(i)); });
+    while (first < last) {
+        const journal::position start = journal_.now();
+        bool is_done = false;
+        std::uint32_t end = first + 1;
+        while (end < last && !from.at(end).begins_call) ++end;
+        error.attempt([&] {
+            for (std::uint32_t i = first; i < end; ++i) enter_change(from.at(i));
+            is_done = true;
+        });
+        if (!is_done) rewind(start);
+        first = end;
+    }
     error.rethrow();
 }
 
@@ -329,13 +382,15 @@ void store<Layout>::enter_value(recorded_change& one) {
 
 template <class Layout>
 void store<Layout>::reserve_ids(std::vector<std::uint64_t>& out) {
-    constexpr std::size_t few = 64;
+    const std::size_t few = pool_.fair_count();
     out.reserve(few);
     inbox_.take_ids(out, few);
     if (!out.empty()) return;
     const auto taken = pool_.take_keys(few);
     if (taken.count == 0)
-        raise(errc::id_overflow, "no key is left that a command buffer could reserve");
+        raise(errc::id_overflow,
+              "no key is left that a command buffer could reserve: if there are some, the world's "
+              "thread makes them ready when it processes a system or calls apply_submitted()");
     for (std::uint64_t i = taken.count; i != 0; --i)
         out.push_back(pool_.id_of_taken(taken.first + i - 1).value());
 }
@@ -346,6 +401,17 @@ void store<Layout>::refuse_impossible(at_type who, const char* call) const {
     if (who.id.is_null())  // what else is wrong with an id, only the world knows
         raise(errc::dead_entity,
               text("the null id is nobody (", call, " at ", place_text(who.where), ")"));
+}
+
+template <class Layout>
+void store<Layout>::refuse_impossible(fragment_name fragment,
+                                      const std::source_location& where) const {
+    const auto f = to_id<Layout>(fragment.what);
+    if (fragment.is_typed() || (!f.is_null() && !is_foreign(f))) return;
+    const std::string place = text(" (used at ", place_text(where), ")");
+    if (f.is_null()) raise(errc::dead_fragment, text("the null id is no fragment", place));
+    raise(errc::foreign_entity, text("fragment ", to_string(f), " belongs to world W:", f.world(),
+                                     ", not to W:", number(), place));
 }
 
 template <class Layout>
@@ -364,6 +430,9 @@ void store<Layout>::receive() {
             const busy_scope nobody_else(*this);
             inbox_.put_back(one);
         }
+    // Keys that wait for reuse only this thread can reserve.
+    constexpr std::size_t some = 1024;
+    if (!pool_.has_open_keys() && inbox_.count_ids() < some / 2) make_ready(some);
     error.rethrow();
 }
 
@@ -378,9 +447,8 @@ void store<Layout>::receive_one(recorder& from) {
     first_error error;
     {
         scope whole(*this);
-        for (std::uint32_t i = 0; i < from.size(); ++i) {
-            recorded_change& one = from.at(i);
-            error.attempt([&] {
+        error.attempt([&] {
+            enter(from, 0, from.size(), [&](recorded_change& one) {
                 if (one.kind == recorded_kind::spawn) {
                     ++used;
                     if (!pool_.claim_reserved(to_id<Layout>(one.who))) return;
@@ -388,17 +456,24 @@ void store<Layout>::receive_one(recorder& from) {
                 }
                 enter_one(one);
             });
-        }
+        });
         error.attempt([&] { whole.commit(); });
     }
-    // As many as it took are ready for the next, if there are so many.
-    error.attempt([&] {
-        std::vector<std::uint64_t> ready;
-        ready.reserve(used);
-        while (ready.size() < used && pool_.has_keys()) ready.push_back(pool_.reserve_id().value());
-        inbox_.put_ids(ready);
-    });
+    make_ready(used);  // for the next, as many as it took
     error.rethrow();
+}
+
+/// So many ids wait for buffers to take them, unless they are needed elsewhere, or there is no memory.
+template <class Layout>
+void store<Layout>::make_ready(std::size_t count) noexcept {
+    std::vector<std::uint64_t> ready;
+    first_error ignored;
+    ignored.attempt([&] {
+        const std::size_t wanted = smaller(count, pool_.available() / 8);
+        ready.reserve(wanted);
+        while (ready.size() < wanted) ready.push_back(pool_.reserve_id().value());
+    });
+    inbox_.put_ids(ready);
 }
 
 /// Those that no buffer has.

@@ -170,6 +170,7 @@ public:
     }
     template <class T>
     [[nodiscard]] T& get(at_type who, id_type f, const char* call) const {
+        watch(f);
         if (T* const found = find_value<T>(who.id, find_fragment<T>(f))) [[likely]]
             return *found;
         raise_missing(who, call, f, find_type_index<T>(), type_name<T>());
@@ -892,6 +893,7 @@ public:
     void reserve_ids(std::vector<std::uint64_t>& out);
     /// An id that is null, or of another world: any thread, at any time.
     void refuse_impossible(at_type who, const char* call) const;
+    void refuse_impossible(fragment_name fragment, const std::source_location& where) const;
     /// Carries out what was submitted, unless a scope is open.
     void receive();
     /// The same on the thread that the world is used from, which no other need be.
@@ -928,6 +930,12 @@ public:
         if constexpr (watches_threads)
             if (is_shared()) watch_access(find_type_index<T>(), may_write, type_name<T>());
     }
+    /// The same for the fragment of a C++ type; others are not known to systems.
+    void watch(id_type f) const {
+        if constexpr (watches_threads)
+            if (const fragment_data& known = find_fragment(f); is_shared() && known.is_own)
+                watch_access(known.value_type, false, known.name);
+    }
     void watch_access(type_index type, bool may_write, std::string_view name) const;
 
     // ---- errors --------------------------------------------------------------------------------
@@ -954,6 +962,11 @@ public:
     /// For what is done at once even in a scope.
     void refuse_in_change(const char* call) const {
         if (busy_ >= one_change) [[unlikely]]
+            raise_busy(call);
+    }
+    /// For what is done at once even in the middle of a change.
+    void refuse_in_phase(const char* call) const {
+        if (is_shared()) [[unlikely]]
             raise_busy(call);
     }
     /// For what can neither be done in a scope nor wait.
@@ -1481,6 +1494,9 @@ private:
     template <class... Args>
     [[gnu::noinline]] id_type share_spawn(incoming<Args>&... values) {
         recorder& into = my_lane("spawn").changes;
+        (refuse_named(values.name(), values.value_type(),
+                      type_info_of<typename incoming<Args>::type>, nullptr),
+         ...);
         recording all(into);
         into.add(recorded_kind::spawn, 0);
         (into.add_value(recorded_kind::put, 0, values), ...);
@@ -1491,8 +1507,11 @@ private:
     template <class... Args>
     bool share_put(at_type who, const char* call, recorded_kind kind, incoming<Args>&... values) {
         recorder& into = require_shared(who, call).changes;
+        (refuse_named(values.name(), values.value_type(),
+                      type_info_of<typename incoming<Args>::type>, &who.where),
+         ...);
         recording all(into);
-        (into.add_value(kind, who.id.value(), values), ...);
+        (into.add_value(kind, who.id.value(), values, who.where), ...);
         all.keep();
         return kind == recorded_kind::put || !(... && has(who.id, find_named(values.name())));
     }
@@ -1500,13 +1519,21 @@ private:
     bool share_clear(at_type who);
     bool share_destroy(at_type who);
     [[nodiscard]] const fragment_data& find_named(fragment_name name) const noexcept;
+    /// What is wrong with the fragment that values of this type are for, as far as the world before the
+    /// phase tells.
+    void refuse_named(fragment_name name, type_index value, const type_info& type,
+                      const std::source_location* where) const {
+        if (!name.is_typed()) refuse_misfit(to_id<Layout>(name.what), value, type, where);
+    }
+    void refuse_misfit(id_type f, type_index value, const type_info& type,
+                       const std::source_location* where) const;
     [[nodiscard]] lane* find_shared(at_type who, const char* call) const;
-    void enter_lanes();
-    void drop_lanes() noexcept;
-    void enter(recorder& from, std::uint32_t first, std::uint32_t last);
+    template <class Enter>
+    void enter(recorder& from, std::uint32_t first, std::uint32_t last, Enter enter_change);
     void enter_one(recorded_change& one);
     void enter_value(recorded_change& one);
     void receive_one(recorder& from);
+    void make_ready(std::size_t count) noexcept;
     void give_ids_back();
 
     // ---- carrying them out: see playing_impl.hpp -----------------------------------------------

@@ -413,6 +413,8 @@ void store<Layout>::collect_garbage() {
 
 template <class Layout>
 void store<Layout>::name(at_type who, std::string_view name) {
+    const writing alone(*this, "name");
+    refuse_in_phase("name");
     require(who, "name");
     tell(who.id.key());
     fragment_data* const fragment = fragments_.find(who.id.value());

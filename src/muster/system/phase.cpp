@@ -68,11 +68,16 @@ public:
             rows_ += (*at)->size;
         }
         most_ = std::max<std::uint64_t>(1, rows_ / (8 * std::uint64_t{threads}));
-        grain_.store_relaxed(work.grain != 0 ? work.grain : std::min<std::uint64_t>(64, most_));
+        // No more at once than there are: what is taken is counted, and the count must not overflow.
+        grain_.store_relaxed(
+            work.grain != 0 ? std::min<std::uint64_t>(work.grain, std::max<std::uint64_t>(1, rows_))
+                            : std::min<std::uint64_t>(64, most_));
     }
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
+    /// Whether the user says which rows are taken at once, and these are not all.
+    [[nodiscard]] bool is_divided() const noexcept { return work.grain != 0 && work.grain < rows_; }
     /// The next rows, for one thread; false if there are none.
     bool take(std::uint64_t& first, std::uint64_t& last) noexcept {
         if (next_.load_relaxed() >= rows_) return false;
@@ -124,7 +129,7 @@ public:
         : host_(host), threads_(threads), count_(std::max(1u, threads.concurrency())) {
         for (shared_work& one : works) {
             works_.emplace_back(one, count_);
-            is_divided_ = is_divided_ || one.grain != 0;
+            is_divided_ = is_divided_ || works_.back().is_divided();
             accesses_.push_back({one.system, one.touched});
         }
     }
@@ -132,9 +137,10 @@ public:
     void run() {
         host_.queries->refresh_all(host_.depth(host_.store) != 0);
         host_.begin(host_.store, count_);
-        // Whatever is done before another thread could have begun is not worth one.
-        const bool is_done =
-            attend(0, count_ == 1 ? clock::time_point::max() : clock::now() + worth_a_thread);
+        // Whatever is done before another thread could have begun is not worth one, unless the user says
+        // how the rows are to be divided.
+        const bool is_done = !is_divided_ && attend(0, count_ == 1 ? clock::time_point::max()
+                                                                   : clock::now() + worth_a_thread);
         if (!is_done) call_all();
         for (progress& one : works_) one.end();
         const bool is_kept = !has_failed_.load();
@@ -209,7 +215,7 @@ private:
     executor& threads_;
     const unsigned count_;
     std::deque<progress> works_;
-    bool is_divided_ = false;  // the user says how
+    bool is_divided_ = false;  // by the user
     std::vector<system_accesses> accesses_;
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;

@@ -390,7 +390,7 @@ public:
     /// All of these, one after the other unless they may share a stage.
     void run(const system_data::step* steps, std::size_t at) {
         system_data& one = *steps[at].system;
-        if (!one.is_enabled || one.is_gone) return;
+        if (!one.is_enabled || one.is_gone) return pass(one);
         call_alone(one, one.prologue);
         add(one);
         const std::size_t end = steps[at].end;
@@ -398,6 +398,7 @@ public:
         call_alone(one, one.epilogue);
     }
     void flush() {
+        passed_.clear();
         if (all_.empty()) return;
         std::vector<shared_work> works;
         for (member& one : all_) {
@@ -429,15 +430,25 @@ private:
         owner_.call(one, what, given_, acting_);
     }
     void add(system_data& one) {
-        if (one.body.call == nullptr) return;
+        if (one.body.call == nullptr) return pass(one);
         if (!is_known(one)) return call_alone(one, one.body);
         member made{&one, accesses_of(one)};
         const bool must_wait = std::ranges::any_of(all_, [&](const member& other) {
-            return find_conflict(made.touched, other.touched) != nullptr ||
-                   owner_.are_ordered(one, *other.system);
+            return find_conflict(made.touched, other.touched) != nullptr;
         });
-        if (must_wait) flush();
+        if (must_wait || waits_for_some(one)) flush();
         all_.push_back(std::move(made));
+    }
+    /// It does nothing itself, but who waits for it also waits for what it waits for.
+    void pass(const system_data& one) {
+        if (waits_for_some(one)) passed_.push_back(&one);
+    }
+    [[nodiscard]] bool waits_for_some(const system_data& one) const {
+        const auto is_first = [&](const system_data* other) {
+            return owner_.are_ordered(one, *other);
+        };
+        return std::ranges::any_of(all_, is_first, &member::system) ||
+               std::ranges::any_of(passed_, is_first);
     }
 
     schedule& owner_;
@@ -446,6 +457,7 @@ private:
     payload given_;
     std::string_view& acting_;
     std::vector<member> all_;
+    std::vector<const system_data*> passed_;  // that do nothing, and wait for one of these
 };
 
 void schedule::run_shared(const phase_host& host, executor& threads,
@@ -465,16 +477,23 @@ void schedule::run_shared(const phase_host& host, executor& threads,
 std::vector<system_conflict> schedule::conflicts(system_data& one) {
     put_in_order(one);
     std::vector<system_conflict> found;
-    for (std::size_t i = 0; i < one.steps.size(); ++i)
-        for (std::size_t j = i + 1; j < one.steps.size(); ++j) {
-            const system_data& first = *one.steps[i].system;
+    const std::size_t count = one.steps.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const system_data& first = *one.steps[i].system;
+        const std::vector<access> some = accesses_of(first);
+        std::vector<const system_data*> behind{&first};  // which were said to run after it
+        for (std::size_t j = i + 1; j < count; ++j) {
             const system_data& second = *one.steps[j].system;
-            const std::vector<access> some = accesses_of(first);
+            if (std::ranges::any_of(
+                    behind, [&](const system_data* at) { return are_ordered(*at, second); })) {
+                behind.push_back(&second);
+                continue;
+            }
             const std::vector<access> others = accesses_of(second);
-            const access* const both = find_conflict(some, others);
-            if (both != nullptr && !are_ordered(first, second))
+            if (const access* const both = find_conflict(some, others))
                 found.push_back({first.name, second.name, both->name});
         }
+    }
     return found;
 }
 

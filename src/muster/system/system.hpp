@@ -182,8 +182,9 @@ private:
 /// A system of a world: a function, a group of other systems, or both. A value; a copy means the same
 /// system, which stays with its world until it is removed; using one that was removed is
 /// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`. All calls must run
-/// alone, as changes of the world; they may come from a system that runs, also about itself: which
-/// systems run, and in which order, was settled when `process` was called.
+/// alone, as changes of the world: in a parallel phase they are `errc::in_scope`. They may come from a
+/// system that runs, also about itself: which systems run, and in which order, was settled when `process`
+/// was called.
 template <class Layout>
 class basic_system {
     using systems_type = detail::systems<Layout>;
@@ -274,12 +275,12 @@ public:
     /// immediate.
     template <class Function>
     basic_system prologue(Function&& function) const {
-        return set(data().prologue, once(std::forward<Function>(function)));
+        return set(changed().prologue, once(std::forward<Function>(function)));
     }
     /// Called after all else. Not if something has thrown.
     template <class Function>
     basic_system epilogue(Function&& function) const {
-        return set(data().epilogue, once(std::forward<Function>(function)));
+        return set(changed().epilogue, once(std::forward<Function>(function)));
     }
 
     /// Beside what its function's arguments say, it touches these, through the world or by `chunk_view`: so
@@ -288,13 +289,13 @@ public:
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system reads() const {
-        (data().declared.push_back(access_to<const Us>()), ...);
+        (changed().declared.push_back(access_to<const Us>()), ...);
         return *this;
     }
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system writes() const {
-        (data().declared.push_back(access_to<Us>()), ...);
+        (changed().declared.push_back(access_to<Us>()), ...);
         return *this;
     }
 
@@ -303,21 +304,21 @@ public:
     /// It runs with this group: another system, whose members run after its function and before its
     /// epilogue; or one named by an id of the user's. `errc::system_circle` if that is in this one.
     basic_system group(const basic_system& other) const {
-        owner().all.set_group(data(), &owner().get(other));
+        owner().all.set_group(changed(), &owner().get(other));
         return *this;
     }
     basic_system group(std::string_view name) const {
-        owner().all.set_group(data(), &owner().all.get(name));
+        owner().all.set_group(changed(), &owner().all.get(name));
         return *this;
     }
     basic_system group(id_type other) const {
-        owner().all.set_group(data(), &owner().ensure(other));
+        owner().all.set_group(changed(), &owner().ensure(other));
         return *this;
     }
 
     /// It is in no group then.
     basic_system ungroup() const {
-        owner().all.set_group(data(), nullptr);
+        owner().all.set_group(changed(), nullptr);
         return *this;
     }
 
@@ -326,26 +327,26 @@ public:
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system before(const Names&... others) const {
-        (owner().all.add_constraint(data(), name_of(others), true), ...);
+        (owner().all.add_constraint(changed(), name_of(others), true), ...);
         return *this;
     }
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system after(const Names&... others) const {
-        (owner().all.add_constraint(data(), name_of(others), false), ...);
+        (owner().all.add_constraint(changed(), name_of(others), false), ...);
         return *this;
     }
 
     /// One that is disabled does nothing, nor do its members.
     basic_system enable(bool wanted = true) const {
-        data().is_enabled = wanted;
+        changed().is_enabled = wanted;
         return *this;
     }
     basic_system disable() const { return enable(false); }
     [[nodiscard]] bool is_enabled() const { return data().is_enabled; }
 
     /// It is a system no more; its members have no group then. Its functions end when no system runs.
-    void remove() const { owner().all.remove(data()); }
+    void remove() const { owner().all.remove(changed()); }
 
     // ---- how long ------------------------------------------------------------------------------
 
@@ -356,7 +357,7 @@ public:
         return {one.last, one.count == 0 ? 0 : one.total / one.count, one.max, one.count};
     }
     void reset_timings() const {
-        detail::system_data& one = data();
+        detail::system_data& one = changed();
         one.last = one.total = one.max = one.count = 0;
     }
 
@@ -371,6 +372,11 @@ private:
         return *owner_;
     }
     [[nodiscard]] detail::system_data& data() const { return owner().all.get(number_); }
+    /// The same, to change it.
+    [[nodiscard]] detail::system_data& changed() const {
+        owner().entities.refuse_in_phase("changing a system");
+        return data();
+    }
     [[nodiscard]] std::string_view name_of(const basic_system& other) const {
         return owner().get(other).name;
     }
@@ -378,7 +384,7 @@ private:
 
     template <class Change>
     basic_system refine(Change change) const {
-        if (data().body.call != nullptr)
+        if (changed().body.call != nullptr)
             detail::raise(errc::too_late, detail::text("system \"", name(),
                                                        "\" has its function already: say with, "
                                                        "without and any before each or execute"));
@@ -414,7 +420,7 @@ private:
     template <class... Ts>
     void note_taken(const basic_query<Layout, Ts...>&, bool is_known) const {
         std::vector<detail::access> all{access_to<Ts>()...};
-        data().taken = std::move(all);
+        changed().taken = std::move(all);
         data().is_taken_known = is_known;
     }
     template <class... Args, class Function>

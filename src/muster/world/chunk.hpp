@@ -151,6 +151,7 @@ public:
     template <class T>
     [[nodiscard]] std::span<T> components() const {
         using type = std::remove_const_t<T>;
+        store_.template watch<type>(!std::is_const_v<T>);
         return span_of<type>(store_.template find_fragment<type>());
     }
     /// Whether all of them have it.

@@ -22,9 +22,10 @@ namespace muster {
 /// world, and the world never waits for them. It must not outlive its world.
 ///
 /// Values are moved into the buffer, so that they need not be copyable; a type that cannot be moved is
-/// `errc::not_movable`. What is wrong with an id alone is found at once: null is `errc::dead_entity`, one of
-/// another world `errc::foreign_entity`. All else shows when the buffer is applied: commands for an entity
-/// that is dead by then are dropped, and nothing else. A call that fails has recorded nothing.
+/// `errc::not_movable`. What is wrong with an id alone is found at once: null is `errc::dead_entity`, as a
+/// fragment `errc::dead_fragment`, one of another world `errc::foreign_entity`. All else shows when the buffer
+/// is applied: commands for an entity that is dead by then are dropped, and nothing else. A call that
+/// fails, also with `std::bad_alloc`, has recorded nothing; each is O(values), and invalidates nothing.
 template <class Layout>
 class basic_command_buffer {
     template <class Arg>
@@ -38,6 +39,7 @@ public:
     /// Any thread, at any time.
     explicit basic_command_buffer(basic_world<Layout>& w)
         : store_(&w.store_), changes_(store_->mail().take_empty()) {}
+    /// `other` can only end then.
     basic_command_buffer(basic_command_buffer&& other) noexcept
         : store_(other.store_),
           changes_(std::exchange(other.changes_, nullptr)),
@@ -52,14 +54,15 @@ public:
     }
 
     /// An entity with these components. Its id is its own from now on, but it is alive only when the buffer
-    /// is applied. `errc::id_overflow`. O(components); now and then a lock, which is held for as long as it
-    /// takes to hand over 64 ids.
+    /// is applied. `errc::id_overflow`: see docs/threads.md. O(components); now and then a lock, which is held
+    /// for as long as it takes to hand over 64 ids.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
         return spawn_of(incoming<Ts>(values)...);
     }
 
-    /// As on the world.
+    /// The next ones do what those of the world do, when the buffer is applied. What one call gives comes as a
+    /// whole or, if it fails then, not at all.
     template <class... Ts>
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
@@ -99,17 +102,18 @@ public:
     void clear(at_type e) { note(e, "clear", kind::clear, detail::fragment_name{}); }
     void destroy(at_type e) { note(e, "destroy", kind::destroy, detail::fragment_name{}); }
 
-    /// How many commands wait to be submitted; `spawn` with two components is three.
+    /// How many commands wait to be submitted; `spawn` with two components is three. O(1).
     [[nodiscard]] std::size_t pending() const noexcept { return changes_->size(); }
     [[nodiscard]] bool empty() const noexcept { return pending() == 0; }
-    /// Forgets them: ids that were given are never alive.
-    void discard() { drop(); }
+    /// Forgets them and ends their values: ids that were given are never alive. O(pending), never throws.
+    void discard() noexcept { drop(); }
 
 private:
     friend class basic_world<Layout>;
 
     template <class... Args>
     id_type spawn_of(incoming<Args>... values) {
+        (store_->refuse_impossible(values.name(), {}), ...);
         detail::recording all(*changes_);
         changes_->add(kind::spawn, 0);
         (changes_->add_value(kind::put, 0, values), ...);
@@ -122,13 +126,16 @@ private:
     template <class... Args>
     void set_of(at_type e, incoming<Args>... values) {
         store_->refuse_impossible(e, "set");
+        (store_->refuse_impossible(values.name(), e.where), ...);
         detail::recording all(*changes_);
-        (changes_->add_value(kind::put, e.id.value(), values), ...);
+        (changes_->add_value(kind::put, e.id.value(), values, e.where), ...);
         all.keep();
     }
     template <class... Names>
     void note(at_type e, const char* call, kind what, Names... names) {
         store_->refuse_impossible(e, call);
+        if (what != kind::clear && what != kind::destroy)
+            (store_->refuse_impossible(names, e.where), ...);
         detail::recording all(*changes_);
         ((changes_->add(what, e.id.value(), names).where = e.where), ...);
         all.keep();

@@ -236,6 +236,7 @@ public:
     std::size_t destroy_if(Predicate&& wants,
                            std::source_location where = std::source_location::current()) {
         std::vector<id_type> chosen;
+        store_.refuse_in_phase("destroy_if");
         typename store_type::scope changes(store_);
         for (const id_type e : entities())
             if (wants(e)) chosen.push_back(e);
@@ -301,6 +302,7 @@ public:
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
+        store_.refuse_in_phase("get_or_emplace of what is missing");
         (void)store_.require(e, "get_or_emplace");
         store_.refuse_in_scope("get_or_emplace of what is missing");
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
@@ -366,11 +368,12 @@ public:
         return store_.template find_value<T>(e);
     }
     template <class T, class U, class... Ts>
-    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept {
+    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept(!detail::watches_threads) {
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
     template <class T, class U, class... Ts>
-    [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const noexcept {
+    [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const
+        noexcept(!detail::watches_threads) {
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
 
@@ -850,6 +853,7 @@ public:
     /// A new system, of which the calls of `basic_system` say what it does and when. Names are unique:
     /// `errc::system_taken`; without one it gets a number.
     basic_system<Layout> system(std::string_view name = {}) {
+        store_.refuse_in_phase("making a system");
         return {systems_, systems_.all.add(name)};
     }
     /// The system of this name, or the null system.
@@ -908,7 +912,8 @@ public:
         systems_.run_shared(threads, all, values...);
     }
     /// Pairs of systems of `process_all`, or of `process` of this one, that cannot run side by side, and of
-    /// which nobody said which is first: it is the one that came first.
+    /// which nobody said which is first, also not by way of others: it is the one that came first.
+    /// `errc::unknown_system` and `errc::system_circle` as for `process`. O(systems^2). Must run alone.
     [[nodiscard]] std::vector<system_conflict> system_conflicts() {
         return systems_.all.conflicts(systems_.all.top());
     }
@@ -936,14 +941,16 @@ public:
     /// at the next point where the world is not in a scope: at once, if this is the world's thread and no
     /// scope is open; else when its thread closes the outermost scope, a loop for instance, processes a
     /// system, or calls this or `apply_submitted`. Buffers are applied in the order in which they came,
-    /// each in one scope: throws what a change has thrown, after all others.
+    /// each in one scope: throws what a change has thrown, after all others. `std::bad_alloc` before that
+    /// leaves the buffer as it is. O(1), and what it applies; a lock for a few instructions.
     void submit(basic_command_buffer<Layout>& changes) {
         changes.hand_over();
         store_.receive_at_home();
     }
-    /// Applies what was submitted, if no scope is open. This is the world's thread from now on; at first
-    /// it is the one that made the world.
+    /// Applies what was submitted, if no scope is open; throws as `submit`. This is the world's thread from now
+    /// on; at first it is the one that made the world. Must run alone; in a parallel phase it does nothing.
     void apply_submitted() {
+        if (store_.is_shared()) return;
         store_.make_home();
         store_.receive();
     }
@@ -1052,6 +1059,7 @@ private:
 
     template <class T, class... Args>
     void make_beside(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
+        if (store_.is_shared()) detail::recorder::raise_pinned(detail::type_name<T>());
         store_.emplace_beside(e, fragment, call,
                               [&](void* room) { ::new (room) T(std::forward<Args>(args)...); });
     }
