@@ -365,6 +365,26 @@ TEST_F(par_process, times_are_noted) {
     EXPECT_GT(one.timings().max, 0u);
 }
 
+TEST_F(par_process, times_of_groups_and_of_systems_that_run_alone_are_noted) {
+    fill(100);
+    const auto group = w.system("group").prologue([] {});
+    const auto alone = w.system("alone").group(group).execute([] {
+        volatile int work = 0;
+        for (int i = 0; i < 1000; ++i) work = work + 1;
+    });
+    const auto shared = w.system("shared").group(group).each([](position& p) { ++p.x; });
+    w.time_systems(true);
+    for (std::uint64_t count = 1; count <= 3; ++count) {
+        if (count == 2)
+            w.process_all();
+        else
+            w.par_process_all(threads);
+        for (const auto& one : {group, alone, shared}) EXPECT_EQ(one.timings().count, count);
+        EXPECT_GT(alone.timings().last, 0u);
+        EXPECT_GE(group.timings().last, alone.timings().last);
+    }
+}
+
 TEST_F(par_process, a_system_cannot_process_in_a_phase) {
     fill(5);
     const auto other = w.system("other").each([](health&) {});

@@ -296,6 +296,12 @@ void schedule::run(std::span<system_data* const> some, payload given, std::strin
 }
 
 namespace {
+/// Nanoseconds since then.
+std::uint64_t since(std::chrono::steady_clock::time_point start) {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                          std::chrono::steady_clock::now() - start)
+                                          .count());
+}
 /// A run took so long.
 void note(system_data& one, std::uint64_t took) {
     one.last = took;
@@ -312,11 +318,7 @@ void schedule::run_one(const system_data::step* steps, std::size_t at, payload g
     if (!is_timed) return run_parts(steps, at, given, acting);
     const auto start = std::chrono::steady_clock::now();
     run_parts(steps, at, given, acting);
-    const auto took =
-        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                       std::chrono::steady_clock::now() - start)
-                                       .count());
-    note(one, took);
+    note(one, since(start));
 }
 
 void schedule::run_parts(const system_data::step* steps, std::size_t at, payload given,
@@ -388,51 +390,74 @@ public:
         : owner_(owner), host_(host), threads_(threads), given_(given), acting_(acting) {}
 
     /// All of these, one after the other unless they may share a stage.
-    void run(const system_data::step* steps, std::size_t at) {
+    void run(const system_data::step* steps, std::size_t at, std::size_t group = no_group) {
         system_data& one = *steps[at].system;
         if (!one.is_enabled || one.is_gone) return pass(one);
-        call_alone(one, one.prologue);
-        add(one);
+        const std::size_t here = turns_.size();
+        turns_.push_back({&one, group, 0});
+        call_alone(here, one.prologue);
+        add(here);
         const std::size_t end = steps[at].end;
-        for (std::size_t next = at + 1; next < end; next = steps[next].end) run(steps, next);
-        call_alone(one, one.epilogue);
+        for (std::size_t next = at + 1; next < end; next = steps[next].end) run(steps, next, here);
+        call_alone(here, one.epilogue);
     }
+    /// What is left, and the times of all.
+    void finish() {
+        flush();
+        if (!owner_.is_timed) return;
+        for (std::size_t i = turns_.size(); i-- != 0;) {  // members come behind their group
+            const turn& one = turns_[i];
+            if (one.group != no_group) turns_[one.group].took += one.took;
+            note(*one.system, one.took);
+        }
+    }
+
+private:
+    static constexpr std::size_t no_group = ~std::size_t{0};
+
+    /// A system that runs now.
+    struct turn {
+        system_data* system;
+        std::size_t group;  // its turn
+        std::uint64_t took;
+    };
+    struct member {
+        std::size_t turn;
+        std::vector<access> touched;
+    };
+
     void flush() {
         passed_.clear();
         if (all_.empty()) return;
         std::vector<shared_work> works;
         for (member& one : all_) {
-            const system_function& body = one.system->body;
+            const system_data& system = system_of(one);
+            const system_function& body = system.body;
             works.push_back(
                 {.call = body.call,
                  .function = body.function.room,
                  .given = given_,
                  .rows = body.rows != nullptr ? body.rows(body.function.room) : shared_rows{},
-                 .system = one.system->name,
+                 .system = system.name,
                  .touched = one.touched});
         }
         std::vector<member> done;
         done.swap(all_);
         run_phase(host_, threads_, works);
-        if (!owner_.is_timed) return;
-        for (std::size_t i = 0; i < done.size(); ++i) note(*done[i].system, works[i].took);
+        for (std::size_t i = 0; i < done.size(); ++i) turns_[done[i].turn].took += works[i].took;
     }
-
-private:
-    struct member {
-        system_data* system;
-        std::vector<access> touched;
-    };
-
-    void call_alone(system_data& one, const system_function& what) {
+    void call_alone(std::size_t at, const system_function& what) {
         if (what.call == nullptr) return;
         flush();
-        owner_.call(one, what, given_, acting_);
+        const auto start = std::chrono::steady_clock::now();
+        owner_.call(*turns_[at].system, what, given_, acting_);
+        turns_[at].took += since(start);
     }
-    void add(system_data& one) {
+    void add(std::size_t at) {
+        const system_data& one = *turns_[at].system;
         if (one.body.call == nullptr) return pass(one);
-        if (!is_known(one)) return call_alone(one, one.body);
-        member made{&one, accesses_of(one)};
+        if (!is_known(one)) return call_alone(at, one.body);
+        member made{at, accesses_of(one)};
         const bool must_wait = std::ranges::any_of(all_, [&](const member& other) {
             return find_conflict(made.touched, other.touched) != nullptr;
         });
@@ -444,11 +469,16 @@ private:
         if (waits_for_some(one)) passed_.push_back(&one);
     }
     [[nodiscard]] bool waits_for_some(const system_data& one) const {
-        const auto is_first = [&](const system_data* other) {
-            return owner_.are_ordered(one, *other);
-        };
-        return std::ranges::any_of(all_, is_first, &member::system) ||
-               std::ranges::any_of(passed_, is_first);
+        return std::ranges::any_of(all_,
+                                   [&](const member& other) {
+                                       return owner_.are_ordered(one, system_of(other));
+                                   }) ||
+               std::ranges::any_of(passed_, [&](const system_data* other) {
+                   return owner_.are_ordered(one, *other);
+               });
+    }
+    [[nodiscard]] system_data& system_of(const member& one) const {
+        return *turns_[one.turn].system;
     }
 
     schedule& owner_;
@@ -456,6 +486,7 @@ private:
     executor& threads_;
     payload given_;
     std::string_view& acting_;
+    std::vector<turn> turns_;
     std::vector<member> all_;
     std::vector<const system_data*> passed_;  // that do nothing, and wait for one of these
 };
@@ -471,7 +502,7 @@ void schedule::run_shared(const phase_host& host, executor& threads,
         if (one != nullptr) starts.push_back(one->steps.data());
     stage all(*this, host, threads, given, acting);
     for (const system_data::step* one : starts) all.run(one, 0);
-    all.flush();
+    all.finish();
 }
 
 std::vector<system_conflict> schedule::conflicts(system_data& one) {
