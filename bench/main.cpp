@@ -60,7 +60,7 @@ bool parse(int argc, char** argv, options& made) {
         } else if (name == "--list") {
             made.is_list = true;
         } else {
-            return false;
+            return false;  // --help, too
         }
     }
     return made.rounds > 0;

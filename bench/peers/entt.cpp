@@ -184,6 +184,11 @@ private:
 
 /// Groups that own what most systems use; what two groups would have to own is in one of them.
 class entt_garden {
+    auto movers() { return registry_.group<place, speed>(); }
+    auto turners() { return registry_.group<mind>(entt::get<place, speed>); }
+    auto bodies() { return registry_.group<body, teeth>(); }
+    auto looks() { return registry_.group<look, species>(entt::get<body>); }
+
 public:
     entt_garden() {
         (void)movers();
@@ -227,11 +232,6 @@ public:
     }
 
 private:
-    auto movers() { return registry_.group<place, speed>(); }
-    auto turners() { return registry_.group<mind>(entt::get<place, speed>); }
-    auto bodies() { return registry_.group<body, teeth>(); }
-    auto looks() { return registry_.group<look, species>(entt::get<body>); }
-
     entt::registry registry_;
 };
 

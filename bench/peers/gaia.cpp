@@ -23,6 +23,19 @@ struct sparse_extra {
 };
 
 class gaia_world {
+    auto heavy(ecs::QueryExecType how) {
+        return [q = world_.query().all<position&>().all<velocity>(), how]() mutable {
+            q.each(
+                [](ecs::Iter& it) {
+                    position* const p = it.view_mut<position>(0).data();
+                    const velocity* const v = it.view<velocity>(1).data();
+                    const auto size = it.size();
+                    for (std::uint32_t i = 0; i < size; ++i) work_hard(p[i], v[i]);
+                },
+                how);
+        };
+    }
+
 public:
     using id_type = id;
 
@@ -186,18 +199,6 @@ public:
     auto heavy_2() { return heavy(ecs::QueryExecType::Parallel); }
 
 private:
-    auto heavy(ecs::QueryExecType how) {
-        return [q = world_.query().all<position&>().all<velocity>(), how]() mutable {
-            q.each(
-                [](ecs::Iter& it) {
-                    position* const p = it.view_mut<position>(0).data();
-                    const velocity* const v = it.view<velocity>(1).data();
-                    const auto size = it.size();
-                    for (std::uint32_t i = 0; i < size; ++i) work_hard(p[i], v[i]);
-                },
-                how);
-        };
-    }
     id first_of_all(position p, velocity v) {
         const id e = world_.add();
         world_.build(e).add<position>().add<velocity>().commit();
