@@ -28,7 +28,7 @@ constexpr const char* usage = R"(Usage: muster_bench [OPTION...]
 
 struct options {
     conditions wanted;
-    int rounds = 9;
+    int rounds = 7;
     std::size_t most = 10'000'000;
     std::regex filter{""};
     std::string json;

@@ -36,7 +36,7 @@ inline std::vector<std::uint32_t> at_random(std::size_t count, std::uint32_t see
 template <class Pool>
 std::size_t count_alive(const Pool& pool, const std::vector<typename Pool::id_type>& ids) {
     std::size_t count = 0;
-    for (const auto e : ids) count += pool.alive(e) ? 1u : 0u;
+    for (const auto e : ids) count += static_cast<std::size_t>(pool.alive(e));
     return count;
 }
 

@@ -12,7 +12,7 @@ namespace muster::bench {
 struct conditions {
     bool is_pinned = true;     // to one processor, but for the rows with threads
     bool has_priority = true;  // real-time priority there, if the system allows it
-    double seconds = 0.05;     // that the samples of a trial may take
+    double seconds = 0.03;     // that the samples of a trial may take
 };
 
 struct outcome {
