@@ -1,4 +1,5 @@
-// What do the checks of `get` cost, against a Muster without them; and what does `try_get` cost beside `get`?
+// What do the checks of `get` cost, against a Muster without them; and what does `try_get` cost
+// beside `get`?
 #include "support/scene.hpp"
 #include "unchecked/unchecked.hpp"
 

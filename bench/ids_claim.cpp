@@ -1,5 +1,6 @@
-// What does it cost to load ids by their exact values, with holes and in random order, and to ask them
-// afterwards? There is no floor that does the same; `alive` of ids made in order stands in for it.
+// What does it cost to load ids by their exact values, with holes and in random order, and to ask
+// them afterwards? There is no floor that does the same; `alive` of ids made in order stands in for
+// it.
 #include <muster/id/id_pool.hpp>
 
 #include <memory>

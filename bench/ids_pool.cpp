@@ -1,5 +1,5 @@
-// What does a pool of ids cost that is used alone, without a world? The floor checks nothing: no limit, no spent
-// version, no other world, no dead id.
+// What does a pool of ids cost that is used alone, without a world? The floor checks nothing: no
+// limit, no spent version, no other world, no dead id.
 #include <muster/id/id_pool.hpp>
 
 #include "questions/ids.hpp"
@@ -9,7 +9,8 @@
 namespace muster::bench {
 namespace {
 
-/// All keys were used before and were freed in random order: the line of free keys jumps about in memory.
+/// All keys were used before and were freed in random order: the line of free keys jumps about in
+/// memory.
 template <class Pool>
 void create_reused(trial& t) {
     std::vector<typename Pool::id_type> out(t.size());

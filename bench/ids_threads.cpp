@@ -1,8 +1,8 @@
 // What do ids cost when several threads make, destroy and ask for them at the same time?
 //
-// Nanoseconds are those of the clock on the wall by all operations of all threads: two threads that are in
-// nobody's way take half of what one takes. The floor is what one would write without this pool: an
-// `id_pool` behind a `std::mutex`.
+// Nanoseconds are those of the clock on the wall by all operations of all threads: two threads that
+// are in nobody's way take half of what one takes. The floor is what one would write without this
+// pool: an `id_pool` behind a `std::mutex`.
 #include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id_pool.hpp>
 
@@ -48,8 +48,8 @@ private:
 /// A second thread, the same for all that is measured, as a program has it.
 class helper {
 public:
-    /// Runs `work(0)` in this thread and `work(1)` in the other, from the moment both are there; the seconds it
-    /// takes.
+    /// Runs `work(0)` in this thread and `work(1)` in the other, from the moment both are there;
+    /// the seconds it takes.
     template <class Work>
     double run_both(Work work) {
         using clock = std::chrono::steady_clock;
@@ -109,8 +109,8 @@ double in_threads(unsigned count, Work work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-/// Times `work(thread)` in one thread or in two. By the operations of all of them, at `rounds` each: what the table
-/// divides by is the size.
+/// Times `work(thread)` in one thread or in two. By the operations of all of them, at `rounds`
+/// each: what the table divides by is the size.
 template <class Work, class Sound>
 void measure_threads(trial& t, unsigned threads, std::size_t rounds, Work work, Sound sound) {
     const double all = static_cast<double>(rounds) * threads;

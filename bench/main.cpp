@@ -1,5 +1,6 @@
-// Runs the suite: row by row, in each row several rounds in which the contestants take turns, so that what
-// disturbs the machine falls on all of them. Shows what it does, and writes the figures as JSON.
+// Runs the suite: row by row, in each row several rounds in which the contestants take turns, so
+// that what disturbs the machine falls on all of them. Shows what it does, and writes the figures
+// as JSON.
 #include <cstdio>
 #include <cstdlib>
 #include <regex>

@@ -1,5 +1,5 @@
-// What does it cost to record a change and apply it later, and to be told of one? The floor is Muster without
-// scopes and without hooks.
+// What does it cost to record a change and apply it later, and to be told of one? The floor is
+// Muster without scopes and without hooks.
 #include "support/scene.hpp"
 
 namespace muster::bench {

@@ -1,4 +1,5 @@
-// What does a loop cost when there is next to nothing to loop over? One entity through seven kept queries.
+// What does a loop cost when there is next to nothing to loop over? One entity through seven kept
+// queries.
 #include <muster/world/world.hpp>
 
 #include "support/components.hpp"

@@ -1,5 +1,6 @@
-// What do sparse components cost: to come and go beside many others, to be found, and to be looped over, alone
-// and beside others? The floor has them in an array, or as a list of indices into another.
+// What do sparse components cost: to come and go beside many others, to be found, and to be looped
+// over, alone and beside others? The floor has them in an array, or as a list of indices into
+// another.
 #include "support/scene.hpp"
 
 namespace muster::bench {

@@ -1,6 +1,6 @@
-// What do two threads bring? Loops over heavy and over light work, a frame of eight systems some of which
-// conflict, and entities that threads make. The floor of the heavy loop is two bare threads over arrays; that of
-// the others is Muster on one thread.
+// What do two threads bring? Loops over heavy and over light work, a frame of eight systems some of
+// which conflict, and entities that threads make. The floor of the heavy loop is two bare threads
+// over arrays; that of the others is Muster on one thread.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 

@@ -1,7 +1,7 @@
-// The floor: what one would write by hand for one program. An array for each component, indexed by the key
-// itself, and where it matters a bit mask of what each entity has. It knows its component types beforehand,
-// leaves holes where entities died, and checks nothing but, where it must, the version. For entities of
-// several kinds, it has arrays for each kind.
+// The floor: what one would write by hand for one program. An array for each component, indexed by
+// the key itself, and where it matters a bit mask of what each entity has. It knows its component
+// types beforehand, leaves holes where entities died, and checks nothing but, where it must, the
+// version. For entities of several kinds, it has arrays for each kind.
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -187,7 +187,7 @@ public:
         };
     }
     auto loop_2() {
-        return [this, p = positions_.data, v = velocities_.data, count = reach_] {
+        return [p = positions_.data, v = velocities_.data, count = reach_] {
             for (std::size_t i = 0; i < count; ++i) step_2(p[i], v[i]);
         };
     }

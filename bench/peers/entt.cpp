@@ -1,5 +1,5 @@
-// EnTT, with its fastest idioms: kept storages, full-owning groups, and the packed pages of storages where all of
-// an array is looped over.
+// EnTT, with its fastest idioms: kept storages, full-owning groups, and the packed pages of
+// storages where all of an array is looped over.
 #include <entt/config/version.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ void each_row(std::size_t count, Each each, First& first, Storages&... others) {
     }
 }
 
-/// Entities without components, of a registry that knows none: what is destroyed need not be looked for.
+/// Entities without components, of a registry that knows none: what is destroyed need not be looked
+/// for.
 class entt_ids {
 public:
     using id_type = id;

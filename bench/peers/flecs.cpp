@@ -1,5 +1,6 @@
-// flecs, with its fastest idioms: components that are known beforehand, a kept table for new entities, bulk
-// creation from arrays, cached queries, and its C functions where they are faster than those of C++.
+// flecs, with its fastest idioms: components that are known beforehand, a kept table for new
+// entities, bulk creation from arrays, cached queries, and its C functions where they are faster
+// than those of C++.
 #include <flecs.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
-// gaia-ecs, with its fastest idioms: components by their ids instead of by their types, `copy` and `copy_n` of a
-// first entity for new ones, cached queries with typed functions or with views of chunks. Destroying is deferred there:
-// its rows contain the `update` that carries it out.
+// gaia-ecs, with its fastest idioms: components by their ids instead of by their types, `copy` and
+// `copy_n` of a first entity for new ones, cached queries with typed functions or with views of
+// chunks. Destroying is deferred there: its rows contain the `update` that carries it out.
 #include <gaia.h>
 
 #include <cstring>

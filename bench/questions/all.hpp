@@ -1,4 +1,5 @@
-// All questions that are asked of every contestant: each takes part where it has what the question needs.
+// All questions that are asked of every contestant: each takes part where it has what the question
+// needs.
 #pragma once
 
 #include <string>

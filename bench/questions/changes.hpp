@@ -1,8 +1,10 @@
-// What does it cost to reach the component of any entity, and to add one to each and take it away again?
+// What does it cost to reach the component of any entity, and to add one to each and take it away
+// again?
 //
-// A contestant has `sum_of(ids)`, which adds up the x of entities that it has to check for their position;
-// `give<T>(ids)`, `take<T>(ids)`, `count<T>()`; `enlarge()`, which gives all entities six components more;
-// and `give_sparse(ids)`, `take_sparse(ids)`, `count_sparse()`, where a component can be stored by itself.
+// A contestant has `sum_of(ids)`, which adds up the x of entities that it has to check for their
+// position; `give<T>(ids)`, `take<T>(ids)`, `count<T>()`; `enlarge()`, which gives all entities six
+// components more; and `give_sparse(ids)`, `take_sparse(ids)`, `count_sparse()`, where a component
+// can be stored by itself.
 #pragma once
 
 #include "questions/order.hpp"

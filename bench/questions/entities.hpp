@@ -1,9 +1,10 @@
 // What does an entity cost when it is made with two components, and when it ends with three?
 //
-// A contestant has `spawn(out)`, which makes one after the other and does not reserve; `spawn_bulk(out,
-// positions, velocities)`; `spawn_deferred(out)`, which records what it makes and carries it out in the end;
-// `fill(count, with_payload)`, which makes `entities`; `destroy(id)`; `destroy_all()`, of all that have a
-// payload; and `sum_of_x()`, `count_moving()` over all that have a position, or it and a velocity.
+// A contestant has `spawn(out)`, which makes one after the other and does not reserve;
+// `spawn_bulk(out, positions, velocities)`; `spawn_deferred(out)`, which records what it makes and
+// carries it out in the end; `fill(count, with_payload)`, which makes `entities`; `destroy(id)`;
+// `destroy_all()`, of all that have a payload; and `sum_of_x()`, `count_moving()` over all that
+// have a position, or it and a velocity.
 #pragma once
 
 #include <memory>

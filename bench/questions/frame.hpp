@@ -1,6 +1,7 @@
 // What does a frame of seven systems cost, on entities of eight kinds and on entities of one?
 //
-// A garden has `add(kind, recipe)`, `ready()`, which makes what it keeps, `run(picture)` and `sum()`.
+// A garden has `add(kind, recipe)`, `ready()`, which makes what it keeps, `run(picture)` and
+// `sum()`.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // What does heavy work on each entity cost, on one thread and on two?
 //
-// A contestant has `heavy_1()`, `heavy_2()`, which make what they keep and return a function that does
-// `work_hard` to all; and `sum_of_x()`.
+// A contestant has `heavy_1()`, `heavy_2()`, which make what they keep and return a function that
+// does `work_hard` to all; and `sum_of_x()`.
 #pragma once
 
 #include <cmath>

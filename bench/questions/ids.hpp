@@ -1,5 +1,5 @@
-// What do ids cost: made one by one without reserve, many at once, destroyed, replaced at random, and asked
-// whether they are alive? Of entities without components, or of a pool alone.
+// What do ids cost: made one by one without reserve, many at once, destroyed, replaced at random,
+// and asked whether they are alive? Of entities without components, or of a pool alone.
 //
 // A contestant has `id_type`, `create()`, `create(span)`, `destroy(id)`, `alive(id)`.
 #pragma once

@@ -1,9 +1,9 @@
-// What does a loop over entities cost, and what does it cost beside the entities: many kinds of them, few of
-// each, or a query that is made for it?
+// What does a loop over entities cost, and what does it cost beside the entities: many kinds of
+// them, few of each, or a query that is made for it?
 //
-// A contestant has `loop_1()`, `loop_2()`, `loop_3()`, which make what they keep and return a function that
-// does `step_1`, ... to all; `fill_kinds(count, kinds)`; and `query_once()`, which makes a query of two
-// components and adds up their x.
+// A contestant has `loop_1()`, `loop_2()`, `loop_3()`, which make what they keep and return a
+// function that does `step_1`, ... to all; `fill_kinds(count, kinds)`; and `query_once()`, which
+// makes a query of two components and adds up their x.
 #pragma once
 
 #include "support/components.hpp"

@@ -1,6 +1,6 @@
-// How many bytes does an entity take, its two components of 16 bytes among them? And how many are left when
-// nine of ten are destroyed, at once and after what has become superfluous was given back? For each entity
-// that was made.
+// How many bytes does an entity take, its two components of 16 bytes among them? And how many are
+// left when nine of ten are destroyed, at once and after what has become superfluous was given
+// back? For each entity that was made.
 //
 // A contestant may have `collect()`, which gives back what it can.
 #pragma once

@@ -35,8 +35,8 @@ bool take_priority() {
 
 void prepare(kind how, const conditions& wanted) {
     if (how != kind::new_memory) {
-        // What is freed stays in the process, so that new worlds measure the world and not the page faults
-        // of the kernel.
+        // What is freed stays in the process, so that new worlds measure the world and not the page
+        // faults of the kernel.
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, 0x7fffffff);
         mallopt(M_TOP_PAD, 64 << 20);

@@ -1,5 +1,5 @@
-// Trials run apart, each in a process of its own: one does not find the heap that another has left, memory
-// can be counted, and what crashes takes nobody along.
+// Trials run apart, each in a process of its own: one does not find the heap that another has left,
+// memory can be counted, and what crashes takes nobody along.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// A frame of seven systems: in a garden, plants and visitors move, age, turn, grow, are bitten, and are drawn.
+// A frame of seven systems: in a garden, plants and visitors move, age, turn, grow, are bitten, and
+// are drawn.
 #pragma once
 
 #include <cstddef>

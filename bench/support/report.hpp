@@ -1,5 +1,5 @@
-// What comes out of a run: a line for each row while it runs, and a JSON file, of which `tools/bench_table`
-// makes the table and the plots.
+// What comes out of a run: a line for each row while it runs, and a JSON file, of which
+// `tools/bench_table` makes the table and the plots.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The suite: all workloads, in the order of the table, and who takes part in each. `workloads.cpp` says what
-// there is; contestants add themselves from any file.
+// The suite: all workloads, in the order of the table, and who takes part in each. `workloads.cpp`
+// says what there is; contestants add themselves from any file.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@ namespace muster::bench {
 
 /// What a figure stands for, and under what conditions it is taken.
 enum class kind {
-    each,   // nanoseconds for each entity or operation
-    whole,  // nanoseconds for all of it
-    new_memory,  // nanoseconds for each; freed memory goes back to the system, so that it has to be got again
-    threads,  // nanoseconds for each, on all processors
-    bytes,    // for each entity
+    each,        // nanoseconds for each entity or operation
+    whole,       // nanoseconds for all of it
+    new_memory,  // nanoseconds for each; memory that was freed has to be got from the system again
+    threads,     // nanoseconds for each, on all processors
+    bytes,       // for each entity
 };
 
 struct workload {

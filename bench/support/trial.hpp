@@ -1,6 +1,6 @@
-// trial: one repetition of one contestant on one workload at one size, and how it is timed. Set-up and the
-// check of the result are not timed, and a wrong result is an error. A trial takes several samples and
-// stands for their median; the table shows the least of the medians of several trials.
+// trial: one repetition of one contestant on one workload at one size, and how it is timed. Set-up
+// and the check of the result are not timed, and a wrong result is an error. A trial takes several
+// samples and stands for their median; the table shows the least of the medians of several trials.
 #pragma once
 
 #include <chrono>
@@ -55,8 +55,8 @@ double seconds_of(Body&& body) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Times `body(subject)` on a new subject from `make()` each time; `sound(subject)` must hold afterwards. The
-/// first pass is not counted: it brings code and memory in.
+/// Times `body(subject)` on a new subject from `make()` each time; `sound(subject)` must hold
+/// afterwards. The first pass is not counted: it brings code and memory in.
 template <class Make, class Body, class Sound>
 void measure(trial& t, Make make, Body body, Sound sound) {
     for (bool is_first = true; is_first || t.goes_on(); is_first = false) {
@@ -67,7 +67,8 @@ void measure(trial& t, Make make, Body body, Sound sound) {
     }
 }
 
-/// Times `body()` again and again on what is there; `sound()`, or `sound(passes)`, must hold afterwards.
+/// Times `body()` again and again on what is there; `sound()`, or `sound(passes)`, must hold
+/// afterwards.
 template <class Body, class Sound>
 void measure_again(trial& t, Body body, Sound sound) {
     constexpr double shortest = 1e-4;  // of a sample, so that the clock does not count
