@@ -1,6 +1,7 @@
 // What do sparse components cost: to come and go beside many others, to be found, and to be looped
 // over, alone and beside others? The floor has them in an array, or as a list of indices into
 // another.
+#include "support/floor_ids.hpp"
 #include "support/scene.hpp"
 
 namespace muster::bench {
@@ -21,6 +22,18 @@ struct sparse_scene : scene {
     }
 };
 
+/// What the floor has: an array, indexed by the key.
+struct floor_values {
+    floor_ids ids;
+    std::vector<floor_ids::id_type> entities;
+    std::vector<burning> values;
+
+    explicit floor_values(std::size_t count) : entities(count) {
+        ids.create(entities);
+        for (std::size_t i = 0; i < count; ++i) values.push_back({position_of(i).x});
+    }
+};
+
 void to_eight(trial& t) {
     sparse_scene s(t);
     for (const entity e : s.entities)
@@ -37,19 +50,20 @@ void to_eight(trial& t) {
         [&] { return had_all && s.world.count<burning>() == 0; });
 }
 void floor_to_eight(trial& t) {
+    const floor_values all(t.size());
     std::vector<std::uint32_t> masks(t.size(), 3);
-    std::vector<burning> all(t.size());
+    std::vector<burning> values(t.size());
     measure_again(
         t,
         [&] {
-            for (std::size_t i = 0; i < all.size(); ++i) {
-                all[i] = {1};
-                masks[i] |= 4;
+            for (const auto e : all.entities) {
+                values[floor_ids::key(e)] = {1};
+                masks[floor_ids::key(e)] |= 4;
             }
             clobber();
-            for (std::uint32_t& mask : masks) mask &= ~4u;
+            for (const auto e : all.entities) masks[floor_ids::key(e)] &= ~4u;
         },
-        [&] { return masks.back() == 3 && all.back().v == 1; });
+        [&] { return masks.back() == 3 && values.back().v == 1; });
 }
 
 void get_shuffled(trial& t) {
@@ -58,9 +72,10 @@ void get_shuffled(trial& t) {
     sum_shuffled(t, shuffled(s.entities, 42), [&](entity e) { return s.world.get<burning>(e).v; });
 }
 void floor_get(trial& t) {
-    std::vector<burning> all;
-    for (std::size_t i = 0; i < t.size(); ++i) all.push_back({position_of(i).x});
-    sum_shuffled(t, shuffled(t.size(), 42), [&](std::uint32_t i) { return all[i].v; });
+    const floor_values all(t.size());
+    sum_shuffled(t, shuffled(all.entities, 42), [&](floor_ids::id_type e) {
+        return all.ids.alive(e) ? all.values[floor_ids::key(e)].v : 0;
+    });
 }
 
 void loop_alone(trial& t) {

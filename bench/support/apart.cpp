@@ -40,6 +40,11 @@ void prepare(kind how, const conditions& wanted) {
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, 0x7fffffff);
         mallopt(M_TOP_PAD, 64 << 20);
+    } else {
+        // What a new process begins with. By itself, malloc raises both when something large is
+        // freed, and the next world would find memory.
+        mallopt(M_MMAP_THRESHOLD, 128 << 10);
+        mallopt(M_TRIM_THRESHOLD, 128 << 10);
     }
     // Threads at this priority would keep all others from working, those of the system among them.
     if (how == kind::threads) return;
