@@ -6,29 +6,29 @@ namespace {
 
 /// Times `change` on a new scene; `count` entities must then have what it says.
 template <class Change, class Sound>
-void measure_change(benchmark::State& state, Change change, Sound sound) {
+void measure_change(trial& t, Change change, Sound sound) {
     measure(
-        state, [&] { return std::make_unique<scene<world>>(size_of(state), true); },
-        [&](scene<world>& s) { change(s); }, [&](scene<world>& s) { return sound(s.world); });
+        t, [&] { return std::make_unique<scene>(t.size(), true); }, [&](scene& s) { change(s); },
+        [&](scene& s) { return sound(s.world); });
 }
 
 // A component that nobody has.
-void set_new(benchmark::State& state, bool by_query) {
+void set_new(trial& t, bool by_query) {
     measure_change(
-        state,
-        [&](scene<world>& s) {
+        t,
+        [&](scene& s) {
             if (by_query)
                 s.world.query<position>().set(extra{1});
             else
                 for (const entity e : s.entities) s.world.set(e, extra{1});
         },
-        [&](world& w) { return w.count<extra>() == size_of(state); });
+        [&](world& w) { return w.count<extra>() == t.size(); });
 }
 // One that all have, for the first time on this world.
-void set_there(benchmark::State& state, bool by_query) {
+void set_there(trial& t, bool by_query) {
     measure_change(
-        state,
-        [&](scene<world>& s) {
+        t,
+        [&](scene& s) {
             if (by_query)
                 s.world.query<position>().set(velocity{7, 7});
             else
@@ -40,23 +40,21 @@ void set_there(benchmark::State& state, bool by_query) {
             return is_right;
         });
 }
-void remove(benchmark::State& state, bool by_query) {
+void remove(trial& t, bool by_query) {
     measure_change(
-        state,
-        [&](scene<world>& s) {
+        t,
+        [&](scene& s) {
             if (by_query)
                 s.world.query<position>().remove<velocity>();
             else
                 for (const entity e : s.entities) s.world.remove<velocity>(e);
         },
-        [&](world& w) {
-            return w.count<velocity>() == 0 && w.count<position>() == size_of(state);
-        });
+        [&](world& w) { return w.count<velocity>() == 0 && w.count<position>() == t.size(); });
 }
-void destroy(benchmark::State& state, bool by_query) {
+void destroy(trial& t, bool by_query) {
     measure_change(
-        state,
-        [&](scene<world>& s) {
+        t,
+        [&](scene& s) {
             if (by_query)
                 s.world.query<payload>().destroy();
             else
@@ -65,11 +63,11 @@ void destroy(benchmark::State& state, bool by_query) {
         [](world& w) { return w.size() == 0; });
 }
 // A tag on and off again: the columns are not touched, only the records.
-void flip_tag(benchmark::State& state, bool by_query) {
-    scene<world> s(size_of(state));
+void flip_tag(trial& t, bool by_query) {
+    scene s(t.size());
     const auto all = s.world.query<position>();
     measure_again(
-        state,
+        t,
         [&] {
             if (by_query) {
                 all.set(tag{});
@@ -79,15 +77,15 @@ void flip_tag(benchmark::State& state, bool by_query) {
                 for (const entity e : s.entities) s.world.remove<tag>(e);
             }
         },
-        [&] { return s.world.count<tag>() == 0 && all.count() == size_of(state); });
+        [&] { return s.world.count<tag>() == 0 && all.count() == t.size(); });
 }
 
 template <class Function>
 void add_both(const char* workload, Function function) {
-    add(workload, "floor", [=](benchmark::State& state) { function(state, false); });
-    add(workload, "muster", [=](benchmark::State& state) { function(state, true); });
+    add(workload, "floor", [=](trial& t) { function(t, false); });
+    add(workload, "muster", [=](trial& t) { function(t, true); });
 }
-const int registered = [] {
+[[maybe_unused]] const int registered = [] {
     add_both("batch set, new", set_new);
     add_both("batch set, there", set_there);
     add_both("batch remove", remove);

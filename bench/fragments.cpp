@@ -18,24 +18,23 @@ struct fragment_scene {
     }
 };
 
-void get_by_fragment(benchmark::State& state) {
+void get_by_fragment(trial& t) {
     fragment_scene s;
-    s.fill(size_of(state));
+    s.fill(t.size());
     std::vector<entity> order;
     for (const std::uint32_t i : shuffled(s.entities.size(), 42)) order.push_back(s.entities[i]);
-    sum_shuffled(state, order, [&](entity e) { return s.world.get(e, s.place).x; });
+    sum_shuffled(t, order, [&](entity e) { return s.world.get(e, s.place).x; });
 }
 /// The floor here is access by type.
-void get_by_type(benchmark::State& state) {
-    scene<world> s(size_of(state));
-    sum_shuffled(state, s.shuffled_entities(),
-                 [&](entity e) { return s.world.get<position>(e).x; });
+void get_by_type(trial& t) {
+    scene s(t.size());
+    sum_shuffled(t, shuffled(s.entities, 42), [&](entity e) { return s.world.get<position>(e).x; });
 }
 
-void spawn_by_fragment(benchmark::State& state) {
-    std::vector<entity> out(size_of(state));
+void spawn_by_fragment(trial& t) {
+    std::vector<entity> out(t.size());
     measure(
-        state, [] { return std::make_unique<fragment_scene>(); },
+        t, [] { return std::make_unique<fragment_scene>(); },
         [&](fragment_scene& s) {
             for (std::size_t i = 0; i < out.size(); ++i)
                 out[i] =
@@ -43,10 +42,10 @@ void spawn_by_fragment(benchmark::State& state) {
         },
         [&](fragment_scene& s) { return s.world.count(s.place) == out.size(); });
 }
-void spawn_by_type(benchmark::State& state) {
-    std::vector<entity> out(size_of(state));
+void spawn_by_type(trial& t) {
+    std::vector<entity> out(t.size());
     measure(
-        state, [] { return std::make_unique<world>(); },
+        t, [] { return std::make_unique<world>(); },
         [&](world& w) {
             for (std::size_t i = 0; i < out.size(); ++i)
                 out[i] = w.spawn(position_of(i), velocity_of(i));
@@ -55,22 +54,22 @@ void spawn_by_type(benchmark::State& state) {
 }
 
 /// Gives each entity one more component, and takes it away.
-void set_by_fragment(benchmark::State& state) {
+void set_by_fragment(trial& t) {
     fragment_scene s;
-    s.fill(size_of(state));
+    s.fill(t.size());
     const fragment<extra> more = s.world.fragment<extra>("extra");
     measure_again(
-        state,
+        t,
         [&] {
             for (const entity e : s.entities) s.world.set(e, more, extra{1});
             for (const entity e : s.entities) s.world.remove(e, more);
         },
         [&] { return s.world.count(more) == 0 && s.world.count(s.place) == s.entities.size(); });
 }
-void set_by_type(benchmark::State& state) {
-    scene<world> s(size_of(state));
+void set_by_type(trial& t) {
+    scene s(t.size());
     measure_again(
-        state,
+        t,
         [&] {
             for (const entity e : s.entities) s.world.set(e, extra{1});
             for (const entity e : s.entities) s.world.remove<extra>(e);
@@ -78,7 +77,7 @@ void set_by_type(benchmark::State& state) {
         [&] { return s.world.count<extra>() == 0; });
 }
 
-const int registered = [] {
+[[maybe_unused]] const int registered = [] {
     add("get_random, by fragment", "floor", get_by_type);
     add("get_random, by fragment", "muster", get_by_fragment);
     add("spawn2, by fragment", "floor", spawn_by_type);

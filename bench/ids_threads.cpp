@@ -1,18 +1,19 @@
 // What do ids cost when several threads make, destroy and ask for them at the same time?
 //
-// Nanoseconds are those of the clock on the wall by all operations of all threads: two threads that are in
-// nobody's way take half of what one takes. The floor is what one would write without this pool: an
-// `id_pool` behind a `std::mutex`.
+// Nanoseconds are those of the clock on the wall by all operations of all threads: two threads that
+// are in nobody's way take half of what one takes. The floor is what one would write without this
+// pool: an `id_pool` behind a `std::mutex`.
 #include <muster/id/concurrent_id_pool.hpp>
+#include <muster/id/id_pool.hpp>
 
-#include <sched.h>
-
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <mutex>
 #include <thread>
 
-#include "support/measure.hpp"
+#include "questions/order.hpp"
+#include "support/suite.hpp"
 
 namespace muster::bench {
 namespace {
@@ -47,8 +48,8 @@ private:
 /// A second thread, the same for all that is measured, as a program has it.
 class helper {
 public:
-    /// Runs `work(0)` in this thread and `work(1)` in the other, from the moment both are there; the seconds it
-    /// takes.
+    /// Runs `work(0)` in this thread and `work(1)` in the other, from the moment both are there;
+    /// the seconds it takes.
     template <class Work>
     double run_both(Work work) {
         using clock = std::chrono::steady_clock;
@@ -108,57 +109,65 @@ double in_threads(unsigned count, Work work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-/// Each thread has its share of `N` ids, and at each step destroys one of them and makes another.
+/// Times `work(thread)` in one thread or in two. By the operations of all of them, at `rounds`
+/// each: what the table divides by is the size.
+template <class Work, class Sound>
+void measure_threads(trial& t, unsigned threads, std::size_t rounds, Work work, Sound sound) {
+    const double all = static_cast<double>(rounds) * threads;
+    in_threads(threads, work);
+    while (t.goes_on()) t.note(in_threads(threads, work) / all * static_cast<double>(t.size()));
+    if (!sound()) t.fail("the result is wrong");
+}
+
+/// Each thread has its share of the ids, and at each step destroys one of them and makes another.
 template <class Pool, unsigned Threads>
-void churn(benchmark::State& state) {
-    const auto count = static_cast<std::size_t>(state.range(0));
+void churn(trial& t) {
     constexpr std::size_t rounds = 300'000;  // so that the beginning does not count
     std::vector<std::uint32_t> victims(rounds);
     std::mt19937 dice(7);
-    for (auto& victim : victims) victim = static_cast<std::uint32_t>(dice() % (count / Threads));
+    for (auto& victim : victims) victim = static_cast<std::uint32_t>(dice() % (t.size() / Threads));
     Pool pool;
     std::vector<std::vector<typename Pool::id_type>> ids(Threads);
     for (auto& own : ids) {
-        own.resize(count / Threads);
+        own.resize(t.size() / Threads);
         pool.create(own);
     }
-    for (auto _ : state) {
-        const double seconds = in_threads(Threads, [&](unsigned thread) {
+    measure_threads(
+        t, Threads, rounds,
+        [&](unsigned thread) {
             auto& own = ids[thread];
             for (const std::uint32_t victim : victims) {
                 pool.destroy(own[victim]);
                 own[victim] = pool.create();
             }
+        },
+        [&] {
+            bool is_right = true;
+            for (const auto& own : ids) is_right = is_right && count_alive(pool, own) == own.size();
+            return is_right;
         });
-        // The table divides by N.
-        state.SetIterationTime(seconds * static_cast<double>(count) / rounds / Threads);
-    }
-    for (const auto& own : ids)
-        if (count_alive(pool, own) != own.size()) state.SkipWithError("the result is wrong");
 }
 
 /// Each thread asks shuffled handles, half of them stale.
 template <class Pool, unsigned Threads>
-void ask(benchmark::State& state) {
-    const auto count = static_cast<std::size_t>(state.range(0));
+void ask(trial& t) {
+    const std::size_t count = t.size();
     Pool pool;
-    std::vector<typename Pool::id_type> made(count), asked;
+    std::vector<typename Pool::id_type> made(count);
     pool.create(made);
-    for (const std::uint32_t i : shuffled(count, 42))
-        if (asked.size() < count / 2) pool.destroy(asked.emplace_back(made[i]));
-    asked.clear();
+    const auto victims = shuffled(count, 42);
+    for (std::size_t i = 0; i < count / 2; ++i) pool.destroy(made[victims[i]]);
     for (std::size_t i = 0; i < count / 2; ++i) (void)pool.create();
-    for (const std::uint32_t i : shuffled(count, 9)) asked.push_back(made[i]);
-    const std::size_t rounds = 1'000'000 / count;
+    const auto asked = shuffled(made, 9);
+    const std::size_t turns = std::max<std::size_t>(1, 1'000'000 / count);
     std::atomic<std::size_t> wrong = 0;
-    for (auto _ : state) {
-        const double seconds = in_threads(Threads, [&](unsigned) {
-            for (std::size_t round = 0; round < rounds; ++round)
+    measure_threads(
+        t, Threads, turns * count,
+        [&](unsigned) {
+            for (std::size_t i = 0; i < turns; ++i)
                 if (count_alive(pool, asked) != count - count / 2) ++wrong;
-        });
-        state.SetIterationTime(seconds / static_cast<double>(rounds) / Threads);
-    }
-    if (wrong != 0) state.SkipWithError("the result is wrong");
+        },
+        [&] { return wrong == 0; });
 }
 
 template <unsigned Threads>
@@ -166,20 +175,17 @@ void add_all(const std::string& threads) {
     using locked = locked_id_pool<layouts::bound>;
     using shared = concurrent_id_pool<layouts::bound>;
     using compact = concurrent_id_pool<layouts::compact>;
-    add("id_churn, " + threads, "floor", churn<locked, Threads>);
-    add("id_churn, " + threads, "muster", churn<shared, Threads>);
-    add("id_churn, " + threads, "muster compact", churn<compact, Threads>);
-    add("alive, " + threads, "floor", ask<locked, Threads>);
-    add("alive, " + threads, "muster", ask<shared, Threads>);
-    add("alive, " + threads, "muster compact", ask<compact, Threads>);
+    add("pool_churn, " + threads, "floor", churn<locked, Threads>);
+    add("pool_churn, " + threads, "muster", churn<shared, Threads>);
+    add("pool_churn, " + threads, "compact", churn<compact, Threads>);
+    add("pool_alive, " + threads, "floor", ask<locked, Threads>);
+    add("pool_alive, " + threads, "muster", ask<shared, Threads>);
+    add("pool_alive, " + threads, "compact", ask<compact, Threads>);
 }
 
 [[maybe_unused]] const int registered = [] {
     add_all<1>("1 thread");
-    // `./dev bench` keeps to one processor, where two threads take turns.
-    cpu_set_t usable;
-    if (sched_getaffinity(0, sizeof usable, &usable) == 0 && CPU_COUNT(&usable) >= 2)
-        add_all<2>("2 threads");
+    add_all<2>("2 threads");
     return 0;
 }();
 

@@ -1,114 +1,182 @@
-// Runs all workloads, several times in random order, and prints one table: nanoseconds per operation, the
-// least of the repetitions, and the ratio to the hand-written floor.
-#include <benchmark/benchmark.h>
-
-#include <malloc.h>
-
+// Runs the suite: row by row, in each row several rounds in which the contestants take turns, so
+// that what disturbs the machine falls on all of them. Shows what it does, and writes the figures
+// as JSON.
 #include <cstdio>
-#include <cstring>
-#include <map>
+#include <cstdlib>
+#include <regex>
 #include <string>
-#include <utility>
+#include <string_view>
 #include <vector>
 
+#include "support/apart.hpp"
+#include "support/report.hpp"
+#include "support/suite.hpp"
+
+namespace muster::bench {
 namespace {
 
-class table : public benchmark::BenchmarkReporter {
-public:
-    bool ReportContext(const Context&) override { return true; }
+constexpr const char* usage = R"(Usage: muster_bench [OPTION...]
 
-    void ReportRuns(const std::vector<Run>& runs) override {
-        for (const Run& run : runs) {
-            if (const std::string why = why_it_failed(run); !why.empty()) {
-                std::printf("%s: %s\n", run.benchmark_name().c_str(), why.c_str());
-                failed_ = true;
-                continue;
-            }
-            if (run.run_type != Run::RT_Iteration) continue;
-            // "workload/contestant", with the size as its argument.
-            const std::string& name = run.run_name.function_name;
-            const std::size_t size = std::stoul(run.run_name.args);
-            const std::size_t slash = name.find('/');
-            const row_key key{name.substr(0, slash), size};
-            const double each = run.real_accumulated_time * 1e9 /
-                                static_cast<double>(run.iterations) / static_cast<double>(size);
-            auto& cells = rows_[key];
-            auto [cell, first] = cells.try_emplace(name.substr(slash + 1), each);
-            if (!first && each < cell->second) cell->second = each;
-        }
-        std::fprintf(stderr, ".");
-    }
+  --quick          fewer rounds and sizes
+  --rounds=N       how often each contestant has its turn
+  --seconds=S      how long the samples of one turn may take
+  --most=N         no larger sizes
+  --filter=REGEX   only what matches "workload/contestant"
+  --json=FILE      writes the figures there
+  --plain          any processor, no real-time priority
+  --list           what there is
+)";
 
-    void Finalize() override {
-        std::fprintf(stderr, "\n");
-        std::printf("| workload | N | floor | Muster | ratio | compact | ratio |\n");
-        std::printf("| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-        for (const auto& [key, cells] : rows_) {
-            std::printf("| %s | %zu |", key.first.c_str(), key.second);
-            const auto floor = cells.find("floor");
-            print(floor == cells.end() ? nullptr : &floor->second, nullptr);
-            for (const char* contestant : {"muster", "muster compact"}) {
-                const auto cell = cells.find(contestant);
-                print(cell == cells.end() ? nullptr : &cell->second, nullptr);
-                print(cell == cells.end() || floor == cells.end() ? nullptr : &cell->second,
-                      floor == cells.end() ? nullptr : &floor->second);
-            }
-            std::printf("\n");
-        }
-    }
-
-    bool failed() const { return failed_; }
-
-private:
-    using row_key = std::pair<std::string, std::size_t>;
-
-    /// Google Benchmark 1.8 renamed these members.
-    static std::string why_it_failed(const auto& run) {
-        if constexpr (requires { run.error_occurred; })
-            return run.error_occurred ? run.error_message : std::string();
-        else
-            return run.skipped ? run.skip_message : std::string();
-    }
-
-    static void print(const double* value, const double* per) {
-        if (value == nullptr)
-            std::printf(" – |");
-        else
-            std::printf(" %.2f |", per == nullptr ? *value : *value / *per);
-    }
-
-    std::map<row_key, std::map<std::string, double>> rows_;
-    bool failed_ = false;
+struct options {
+    conditions wanted;
+    int rounds = 7;
+    std::size_t most = 10'000'000;
+    std::regex filter{""};
+    std::string json;
+    bool is_list = false;
 };
 
+bool parse(int argc, char** argv, options& made) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view all = argv[i];
+        const std::size_t equals = all.find('=');
+        const std::string_view name = all.substr(0, equals);
+        const std::string value(equals == std::string_view::npos ? "" : all.substr(equals + 1));
+        if (name == "--quick") {
+            made.rounds = 3;
+            made.most = 100'000;
+            made.wanted.seconds = 0.004;
+        } else if (name == "--rounds") {
+            made.rounds = std::atoi(value.c_str());
+        } else if (name == "--seconds") {
+            made.wanted.seconds = std::atof(value.c_str());
+        } else if (name == "--most") {
+            made.most = std::strtoul(value.c_str(), nullptr, 10);
+        } else if (name == "--filter") {
+            made.filter = std::regex(value);
+        } else if (name == "--json") {
+            made.json = value;
+        } else if (name == "--plain") {
+            made.wanted.is_pinned = made.wanted.has_priority = false;
+        } else if (name == "--list") {
+            made.is_list = true;
+        } else {
+            return false;  // --help, too
+        }
+    }
+    return made.rounds > 0;
+}
+
+/// The sizes that are wanted; a workload that has none as small as that is left with its smallest.
+std::vector<std::size_t> sizes_of(const workload& of, std::size_t most) {
+    std::vector<std::size_t> wanted;
+    for (const std::size_t size : of.sizes)
+        if (size <= most) wanted.push_back(size);
+    if (wanted.empty()) wanted.push_back(of.sizes.front());
+    return wanted;
+}
+
+std::vector<const contestant*> who_takes_part(const workload& in, std::size_t size,
+                                              const std::regex& filter) {
+    const std::string_view source = in.same_as.empty() ? in.name : in.same_as;
+    std::vector<const contestant*> found;
+    for (const contestant& who : contestants())
+        if (who.workload == source && size <= who.most &&
+            std::regex_search(std::string(in.name) + "/" + who.name, filter))
+            found.push_back(&who);
+    return found;
+}
+
+struct task {
+    row figures;
+    std::vector<const contestant*> who;
+};
+std::vector<task> tasks_of(const options& wanted) {
+    std::vector<task> made;
+    for (const workload& one : workloads())
+        for (const std::size_t size : sizes_of(one, wanted.most)) {
+            task now{{&one, size, {}}, who_takes_part(one, size, wanted.filter)};
+            if (now.who.empty()) continue;
+            for (const contestant* const who : now.who) now.figures.all.push_back({who->name, {}});
+            made.push_back(std::move(now));
+        }
+    return made;
+}
+
+/// What the table shows, of what was measured.
+double figure_of(const workload& in, std::size_t size, double value) {
+    if (in.kind == kind::bytes) return value / static_cast<double>(size);
+    return value * 1e9 / (in.kind == kind::whole ? 1.0 : static_cast<double>(size));
+}
+
+/// False if a result was wrong.
+bool run(task& now, std::size_t number, std::size_t of, const options& wanted) {
+    const workload& in = *now.figures.workload;
+    const std::size_t size = now.figures.size;
+    // The largest worlds take long to set up.
+    const int rounds = size > 1'000'000 ? (wanted.rounds + 2) / 3 : wanted.rounds;
+    for (int round = 0; round < rounds; ++round)
+        for (std::size_t i = 0; i < now.who.size(); ++i) {
+            const outcome got = run_apart(*now.who[i], size, in.kind, wanted.wanted);
+            if (!got.failure.empty()) {
+                std::fprintf(stderr, "\n%s/%s/%zu: %s\n", std::string(in.name).c_str(),
+                             now.who[i]->name.c_str(), size, got.failure.c_str());
+                return false;
+            }
+            now.figures.all[i].rounds.push_back(figure_of(in, size, got.value));
+            show(now.figures, number, of, false);
+        }
+    show(now.figures, number, of, true);
+    return true;
+}
+
+bool names_are_known() {
+    for (const contestant& who : contestants()) {
+        bool is_known = false;
+        for (const workload& one : workloads()) is_known = is_known || one.name == who.workload;
+        if (!is_known) {
+            std::fprintf(stderr, "%s takes part in %s, which is not in workloads.cpp\n",
+                         who.name.c_str(), who.workload.c_str());
+            return false;
+        }
+    }
+    return true;
+}
+
+int run_all(const options& wanted) {
+    if (!names_are_known()) return 1;
+    std::vector<task> tasks = tasks_of(wanted);
+    bool is_right = true;
+    std::vector<row> rows;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        if (wanted.is_list) {
+            for (const contestant* const who : tasks[i].who)
+                std::printf("%s/%s/%zu\n", std::string(tasks[i].figures.workload->name).c_str(),
+                            who->name.c_str(), tasks[i].figures.size);
+            continue;
+        }
+        if (run(tasks[i], i + 1, tasks.size(), wanted))
+            rows.push_back(tasks[i].figures);
+        else
+            is_right = false;
+    }
+    const std::string how = describe(wanted.wanted) + "; least of " +
+                            std::to_string(wanted.rounds) + " rounds, in which all take turns";
+    if (!wanted.json.empty() && !write_json(wanted.json, rows, how)) {
+        std::fprintf(stderr, "%s cannot be written\n", wanted.json.c_str());
+        return 1;
+    }
+    return is_right ? 0 : 1;
+}
+
 }  // namespace
+}  // namespace muster::bench
 
 int main(int argc, char** argv) {
-    // What is freed stays in the process, so that new pools measure the pool and not the kernel's page
-    // faults; --cold leaves malloc as it is.
-    bool cold = false, quick = false;
-    std::vector<char*> args;
-    for (int i = 0; i < argc; ++i) {
-        if (std::strcmp(argv[i], "--cold") == 0)
-            cold = true;
-        else if (std::strcmp(argv[i], "--quick") == 0)
-            quick = true;
-        else
-            args.push_back(argv[i]);
+    muster::bench::options wanted;
+    if (!muster::bench::parse(argc, argv, wanted)) {
+        std::fputs(muster::bench::usage, stderr);
+        return 2;
     }
-    if (!cold) {
-        mallopt(M_MMAP_MAX, 0);
-        mallopt(M_TRIM_THRESHOLD, 0x7fffffff);
-        mallopt(M_TOP_PAD, 64 << 20);
-    }
-    std::string interleave = "--benchmark_enable_random_interleaving=true";
-    std::string repetitions = quick ? "--benchmark_repetitions=5" : "--benchmark_repetitions=15";
-    std::string minimum = quick ? "--benchmark_min_time=0.01" : "--benchmark_min_time=0.05";
-    args.insert(args.begin() + 1, {interleave.data(), repetitions.data(), minimum.data()});
-    int count = static_cast<int>(args.size());
-    benchmark::Initialize(&count, args.data());
-    if (benchmark::ReportUnrecognizedArguments(count, args.data())) return 2;
-    table printed;
-    benchmark::RunSpecifiedBenchmarks(&printed);
-    return printed.failed() ? 1 : 0;
+    return muster::bench::run_all(wanted);
 }

@@ -5,13 +5,13 @@ namespace muster::bench {
 namespace {
 
 // An assignment, and one that is gathered. Reading is not timed, but for the last row.
-void assign(benchmark::State& state, bool is_observed, bool is_read) {
-    scene<world> s(size_of(state));
+void assign(trial& t, bool is_observed, bool is_read) {
+    scene s(t.size());
     auto seen = s.world.observer<position>();
     if (!is_observed) seen.cut();
     std::size_t count = 0;
     measure_again(
-        state,
+        t,
         [&] {
             for (const entity e : s.entities) s.world.set(e, position{1, 1});
             if (is_read)
@@ -19,16 +19,16 @@ void assign(benchmark::State& state, bool is_observed, bool is_read) {
             else
                 seen.clear();
         },
-        [&] { return !is_read || count % size_of(state) == 0; });
-    benchmark::DoNotOptimize(count);
+        [&] { return !is_read || count % t.size() == 0; });
+    keep(count);
 }
 // A component that comes and goes.
-void add_and_remove(benchmark::State& state, bool is_observed) {
-    scene<world> s(size_of(state));
+void add_and_remove(trial& t, bool is_observed) {
+    scene s(t.size());
     auto seen = s.world.observer().added<extra>().removed<extra>();
     if (!is_observed) seen.cut();
     measure_again(
-        state,
+        t,
         [&] {
             for (const entity e : s.entities) s.world.set(e, extra{1});
             for (const entity e : s.entities) s.world.remove<extra>(e);
@@ -36,17 +36,14 @@ void add_and_remove(benchmark::State& state, bool is_observed) {
         },
         [&] { return s.world.count<extra>() == 0; });
 }
-const int registered = [] {
-    const auto plain = [](benchmark::State& state) { assign(state, false, false); };
+[[maybe_unused]] const int registered = [] {
+    const auto plain = [](trial& t) { assign(t, false, false); };
     add("assign, observed", "floor", plain);
-    add("assign, observed", "muster", [](benchmark::State& state) { assign(state, true, false); });
+    add("assign, observed", "muster", [](trial& t) { assign(t, true, false); });
     add("assign, observed and read", "floor", plain);
-    add("assign, observed and read", "muster",
-        [](benchmark::State& state) { assign(state, true, true); });
-    add("add_remove, observed", "floor",
-        [](benchmark::State& state) { add_and_remove(state, false); });
-    add("add_remove, observed", "muster",
-        [](benchmark::State& state) { add_and_remove(state, true); });
+    add("assign, observed and read", "muster", [](trial& t) { assign(t, true, true); });
+    add("add_remove, observed", "floor", [](trial& t) { add_and_remove(t, false); });
+    add("add_remove, observed", "muster", [](trial& t) { add_and_remove(t, true); });
     return 0;
 }();
 

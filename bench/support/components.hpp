@@ -1,6 +1,7 @@
-// The components of the workloads.
+// The components of the workloads, the values that entities begin with, and what loops do to them.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -23,16 +24,53 @@ struct extra {  // what is added and removed
     float value;
 };
 struct tag {};
-template <int Number>
+template <std::size_t Number>
 struct filler {  // makes entities larger
     float a, b;
 };
+template <std::size_t Number>
+struct variety {  // makes kinds of entities
+    float value;
+};
+template <std::size_t Number>
+struct mark {  // makes kinds of entities, by the bits of a number
+};
+
+constexpr float step = 0.5f;  // exact: sums can be compared
 
 inline position position_of(std::size_t i) {
     return {static_cast<float>(i % 1000), 1};
 }
 inline velocity velocity_of(std::size_t) {
     return {1, 2};
+}
+
+inline void step_1(position& p) {
+    p.x += 1;
+}
+inline void step_2(position& p, const velocity& v) {
+    p.x += v.x * step;
+    p.y += v.y * step;
+}
+inline void step_3(position& p, const velocity& v, payload& d) {
+    step_2(p, v);
+    d.count += 1;
+    d.amount += 0.5;
+    d.flag = !d.flag;
+}
+/// About a hundred nanoseconds.
+inline void work_hard(position& p, const velocity& v) {
+    for (int i = 0; i < 8; ++i) {
+        p.x = std::sin(p.x + v.x);
+        p.y = std::cos(p.y + v.y);
+    }
+}
+
+/// What the x of all positions of `count` entities add up to.
+inline double sum_of_x(std::size_t count) {
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += static_cast<double>(position_of(i).x);
+    return sum;
 }
 
 }  // namespace muster::bench

@@ -1,6 +1,6 @@
-// floor_ids: what a good programmer writes by hand for one program, as the floor to compare with. An array
-// of versions with the free list inside, and no check of anything: no limit, no spent version, no other
-// world, no dead id.
+// floor_ids: what a good programmer writes by hand for one program, as the floor to compare with.
+// An array of versions with the free list inside, and no check of anything: no limit, no spent
+// version, no other world, no dead id.
 #pragma once
 
 #include <cstdint>

@@ -7,9 +7,9 @@ namespace muster::bench {
 static_assert(MUSTER_UNCHECKED == 1);
 
 struct unchecked_scene::hidden {
-    scene<world> all;
+    scene all;
     std::vector<entity> order;
-    explicit hidden(std::size_t count) : all(count), order(all.shuffled_entities()) {}
+    explicit hidden(std::size_t count) : all(count), order(shuffled(all.entities, 42)) {}
 };
 
 unchecked_scene::unchecked_scene(std::size_t count) : hidden_(new hidden(count)) {}
@@ -19,7 +19,8 @@ unchecked_scene::~unchecked_scene() {
 
 double unchecked_scene::sum_of_x() const {
     double sum = 0;
-    for (const entity e : hidden_->order) sum += hidden_->all.world.get<position>(e).x;
+    for (const entity e : hidden_->order)
+        sum += static_cast<double>(hidden_->all.world.get<position>(e).x);
     return sum;
 }
 

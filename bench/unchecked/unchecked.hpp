@@ -1,5 +1,5 @@
-// A world of a Muster that was built with MUSTER_UNCHECKED, in a library of its own: one program cannot
-// hold both kinds otherwise.
+// A world of a Muster that was built with MUSTER_UNCHECKED, in a library of its own: one program
+// cannot hold both kinds otherwise.
 #pragma once
 
 #include <cstddef>

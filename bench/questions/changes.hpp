@@ -1,0 +1,77 @@
+// What does it cost to reach the component of any entity, and to add one to each and take it away
+// again?
+//
+// A contestant has `sum_of(ids)`, which adds up the x of entities that it has to check for their
+// position; `give<T>(ids)`, `take<T>(ids)`, `count<T>()`; `enlarge()`, which gives all entities six
+// components more; and `give_sparse(ids)`, `take_sparse(ids)`, `count_sparse()`, where a component
+// can be stored by itself.
+#pragma once
+
+#include "questions/order.hpp"
+#include "support/components.hpp"
+#include "support/trial.hpp"
+
+namespace muster::bench {
+
+template <class C>
+void get_random(trial& t) {
+    C c;
+    c.fill(t.size(), false);
+    const auto order = shuffled(c.entities, 42);
+    double sum = 0;
+    measure_again(
+        t,
+        [&] {
+            sum = c.sum_of(order);
+            keep(sum);
+        },
+        [&] { return sum == sum_of_x(t.size()); });
+}
+
+template <class C, class T>
+void add_remove(trial& t, C& c) {
+    bool had_all = true;
+    measure_again(
+        t,
+        [&] {
+            c.template give<T>(c.entities);
+            had_all = had_all && c.template count<T>() == c.entities.size();
+            c.template take<T>(c.entities);
+        },
+        [&] { return had_all && c.template count<T>() == 0 && c.count_moving() == t.size(); });
+}
+template <class C>
+void add_remove(trial& t) {
+    C c;
+    c.fill(t.size(), false);
+    add_remove<C, extra>(t, c);
+}
+template <class C>
+void add_remove_tag(trial& t) {
+    C c;
+    c.fill(t.size(), false);
+    add_remove<C, tag>(t, c);
+}
+template <class C>
+void add_remove8(trial& t) {
+    C c;
+    c.fill(t.size(), false);
+    c.enlarge();
+    add_remove<C, extra>(t, c);
+}
+template <class C>
+void add_remove_sparse(trial& t) {
+    C c;
+    c.fill(t.size(), false);
+    bool had_all = true;
+    measure_again(
+        t,
+        [&] {
+            c.give_sparse(c.entities);
+            had_all = had_all && c.count_sparse() == c.entities.size();
+            c.take_sparse(c.entities);
+        },
+        [&] { return had_all && c.count_sparse() == 0; });
+}
+
+}  // namespace muster::bench

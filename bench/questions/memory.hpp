@@ -1,0 +1,42 @@
+// How many bytes does an entity take, its two components of 16 bytes among them? And how many are
+// left when nine of ten are destroyed, at once and after what has become superfluous was given
+// back? For each entity that was made.
+//
+// A contestant may have `collect()`, which gives back what it can.
+#pragma once
+
+#include <malloc.h>
+
+#include <memory>
+#include <vector>
+
+#include "questions/order.hpp"
+#include "support/trial.hpp"
+
+namespace muster::bench {
+
+inline double bytes_in_use() {
+    const auto info = mallinfo2();
+    return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
+}
+
+enum class moment { full, destroyed, collected };
+
+template <class C, moment When>
+void memory(trial& t) {
+    std::vector<typename C::id_type> out(t.size());
+    const auto c = std::make_unique<C>();
+    const double before = bytes_in_use();
+    c->spawn(out);
+    if constexpr (When != moment::full) {
+        for (std::size_t i = 0; i < out.size(); ++i)
+            if (i % 10 != 0) c->destroy(out[i]);
+        settle(*c);
+    }
+    if constexpr (When == moment::collected) c->collect();
+    t.note(bytes_in_use() - before);
+    const std::size_t left = When == moment::full ? out.size() : (out.size() + 9) / 10;
+    if (count_alive(*c, out) != left || c->count_moving() != left) t.fail("the result is wrong");
+}
+
+}  // namespace muster::bench
