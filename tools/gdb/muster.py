@@ -345,9 +345,14 @@ class World:
         if entry == absent:
             far = Tree(map["far_"]).find(place)
             entry = word_at(far) if far else absent
-        slot = entry >> rest_bits
-        if (entry == absent or entry & ((1 << rest_bits) - 1) != value >> int(shape["key_bits"])
-                or slot >= (1 << 32) - 1):
+        # See id_shape in storage/sparse_set.hpp: the id without its key, then the slot.
+        key_bits = int(shape["key_bits"])
+        slot_bits = 64 - rest_bits
+        unset = min((1 << slot_bits) - 1, (1 << 32) - 1) - 1
+        keeps_slots = key_bits < min(slot_bits, 32) or key_bits > 30
+        limit = unset - (unset // 2 + 1) if keeps_slots else unset
+        slot = entry ^ (value >> key_bits << slot_bits)
+        if entry == absent or slot >= limit:
             return 0
         shift = int(entries["pages_shape_"]["shift"])
         page = int(entries["pages_"]["data_"][slot >> shift])
