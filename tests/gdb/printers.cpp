@@ -31,6 +31,8 @@ int main() {
     w.name(goblin, "goblin");
     w.name(orc, "orc");
     w.set(goblin, mood{3});
+    w.set(orc, mood{4});
+    w.remove<mood>(orc);
     const muster::fragment<int> health = w.fragment<int>("health");
     const muster::entity fighter = w.spawn(muster::with(health, 100));
     const muster::entity blob = w.fragment(muster::component_type{.size = 20}, "blob");
