@@ -76,10 +76,14 @@ void heavy_bare_threads(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 void light_each(benchmark::State& state) {
-    loop(state, [](const auto& all) { all.each(move); });
+    loop(state,
+         [](const auto& all) { all.each([](position& p, const velocity& v) { move(p, v); }); });
 }
 void light_par_each(benchmark::State& state) {
-    loop(state, [](const auto& all) { all.par_each(move); });
+    loop(state, [](const auto& all) {
+        // A lambda, as users write it: of a plain function only its address would be known to the threads.
+        all.par_each([](position& p, const velocity& v) { move(p, v); });
+    });
 }
 
 struct one {
