@@ -98,16 +98,23 @@ public:
                 static_cast<std::size_t>(first - begins_[static_cast<std::size_t>(from)]),
                 static_cast<std::size_t>(last - begins_[static_cast<std::size_t>(to)])};
     }
-    /// So many rows took so long.
-    void learn(clock::duration took) noexcept {
+    /// So many rows took so long. Who is alone may take as many again as it has seen to: that takes about as
+    /// long as all before, and little work is done in few parts.
+    void learn(clock::duration took, bool is_alone) noexcept {
         took_.fetch_add_relaxed(static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
         if (work.grain != 0) return;
         const std::uint64_t now = grain_.load_relaxed();
-        if (took < worth_a_thread && now < most_)
-            grain_.store_relaxed(std::min(now * 2, most_));
+        const std::uint64_t most = is_alone ? rows_ : most_;
+        if (took < worth_a_thread && now < most)
+            grain_.store_relaxed(std::min(now * 2, most));
         else if (took > part_at_most && now > 1)
             grain_.store_relaxed(now / 2);
+    }
+
+    /// From now on there are others.
+    void share() noexcept {
+        if (work.grain == 0) grain_.store_relaxed(std::min(grain_.load_relaxed(), most_));
     }
 
     void end() noexcept { work.took = took_.load(); }
@@ -139,8 +146,10 @@ public:
         host_.begin(host_.store, count_);
         // Whatever is done before another thread could have begun is not worth one, unless the user says
         // how the rows are to be divided.
-        const bool is_done = !is_divided_ && attend(0, count_ == 1 ? clock::time_point::max()
-                                                                   : clock::now() + worth_a_thread);
+        is_alone_ = !is_divided_;
+        const bool is_done = is_alone_ && attend(0, count_ == 1 ? clock::time_point::max()
+                                                                : clock::now() + worth_a_thread);
+        is_alone_ = false;
         if (!is_done) call_all();
         for (progress& one : works_) one.end();
         const bool is_kept = !has_failed_.load();
@@ -157,6 +166,7 @@ private:
                                           index, clock::time_point::max());
                                   },
                                   this};
+        for (progress& one : works_) one.share();
         first_error thrown;
         thrown.attempt([&] {
             threads_.run(count_, task);
@@ -180,7 +190,7 @@ private:
                 if (!one.take(first, last)) break;
                 see_to(mine, at, first, last);
                 const auto before = std::exchange(now, clock::now());
-                one.learn(now - before);
+                one.learn(now - before, is_alone_);
             }
         }
         return true;
@@ -216,6 +226,7 @@ private:
     const unsigned count_;
     std::deque<progress> works_;
     bool is_divided_ = false;  // by the user
+    bool is_alone_ = false;    // the caller's thread, before the others are called
     std::vector<system_accesses> accesses_;
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;
