@@ -23,7 +23,7 @@ void get_by_fragment(trial& t) {
     s.fill(t.size());
     std::vector<entity> order;
     for (const std::uint32_t i : shuffled(s.entities.size(), 42)) order.push_back(s.entities[i]);
-    sum_shuffled(t, order, [&](entity e) { return s.world.get(e, s.place).x; });
+    sum_shuffled(t, order, [&w = s.world, place = s.place](entity e) { return w.get(e, place).x; });
 }
 /// The floor here is access by type.
 void get_by_type(trial& t) {
