@@ -9,15 +9,15 @@
 namespace muster::detail {
 
 struct inbox::parts {
+    parts() { empty.reserve(16); }  // so many are kept
+
     std::mutex guard;
     std::vector<recorder*> mail;
     std::vector<recorder*> empty;
     std::vector<std::uint64_t> ids;
 };
 
-inbox::inbox() : parts_(new parts) {
-    parts_->empty.reserve(16);  // so many are kept
-}
+inbox::inbox() : parts_(new parts) {}
 
 inbox::~inbox() {
     for (const recorder* one : parts_->mail) delete one;
