@@ -208,6 +208,7 @@ void sparse_set::end_values() noexcept {
 }
 
 void sparse_set::retype(const type_info& other) noexcept {
+    drop_all_kept();
     free_pages(0);
     end_ = free_count_ = 0;
     waiting_ = 0;

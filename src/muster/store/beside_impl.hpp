@@ -82,12 +82,17 @@ bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
         return record_remove(who, less);
     }
     hooks.prepare(hook_kind::remove, 1);
-    set.detach(who.id.value(), here);
-    if (set.fragment->type->destroy != nullptr) {
-        const busy_scope nobody_else(*this);
-        set.drop(here);
+    constexpr auto ids = sparse_set::id_shape::of<Layout>();
+    const std::uint64_t place = who.id.key() - pool_.near_key();
+    const busy_scope nobody_else(*this);
+    if (ids.keeps_slots() && set.entries().cover(place) &&
+        ids.read(set.entries()[place], who.id.value()) == to_int(here)) {
+        set.end_value(here, set.entries()[place], ids);
+        const type_info& type = *set.fragment->type;
+        if (type.destroy != nullptr) type.destroy(set.at(here), 1);
     } else {
-        set.give_back(here);
+        set.detach(who.id.value(), here);
+        set.drop(here);
     }
     hooks.note(hook_kind::remove, who.id.value());
     return true;
