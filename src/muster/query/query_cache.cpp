@@ -56,8 +56,11 @@ match_list& query_cache::ensure(const terms& question) {
 }
 
 void query_cache::refresh_all(bool has_loops) {
+    const state now{graph_.generation(), graph_.all().size(), size_};
+    if (now == refreshed_) return;
     for (match_list* one : places_)
         if (one != nullptr) (void)read(*one, has_loops);
+    refreshed_ = now;
 }
 
 match_list& query_cache::ensure_shared(const terms& question) {

@@ -63,6 +63,13 @@ struct chunk_range {
 struct shared_rows {
     match_list* list = nullptr;  // null: it is not to be divided
     chunk_range chunks{};
+
+    [[nodiscard]] std::uint64_t count() const noexcept {
+        if (list == nullptr) return 1;
+        std::uint64_t all = 0;
+        for (const chunk_data* one : chunks) all += one->size;
+        return all;
+    }
 };
 
 class MUSTER_API query_cache {
@@ -116,6 +123,13 @@ private:
     const sparse_table& sparse_;
     std::vector<match_list*> places_;  // owned; by hash; a power of two, at most half of them taken
     std::size_t size_ = 0;
+    struct state {
+        std::uint64_t generation = 0;  // of the graph
+        std::size_t chunks = 0;
+        std::size_t lists = 0;
+        bool operator==(const state&) const = default;
+    };
+    state refreshed_;  // as it was when all lists were last up to date
 };
 
 }  // namespace muster::detail

@@ -27,11 +27,12 @@ struct store<Layout>::sharing {
         std::uint32_t end;
     };
 
-    std::optional<pool_sharing<Layout, record_type>> ids;  // while there is a phase
+    std::optional<pool_sharing<Layout, record_type>> ids;  // of a phase, from when one is needed
     lane_list lanes;                                       // used again
     record_type without_components = record_type::live(id_type{});
 
     [[nodiscard]] static std::vector<part> parts_of(const lane_list& lanes);
+    void make_lanes(const store& owner, std::size_t count);
     static void enter(store& owner, std::span<const part> parts);
     static void drop(store& owner, const lane_list& lanes) noexcept;
 };
@@ -39,15 +40,25 @@ struct store<Layout>::sharing {
 // ---- phases ------------------------------------------------------------------------------------
 
 template <class Layout>
-void store<Layout>::begin_phase(std::size_t lanes) {
+void store<Layout>::begin_phase() {
     refuse_in_change("a parallel phase");
     if (sharing_ == nullptr) sharing_ = new sharing;
-    while (sharing_->lanes.size() < lanes) {
-        sharing_->lanes.push_back(std::make_unique<lane>());
-        sharing_->lanes.back()->store = this;
-    }
-    sharing_->ids.emplace(pool_);
+    sharing_->make_lanes(*this, 1);
     busy_ |= in_phase;
+}
+
+template <class Layout>
+void store<Layout>::share_phase(std::size_t lanes) {
+    sharing_->make_lanes(*this, lanes);
+    if (!sharing_->ids) sharing_->ids.emplace(pool_);
+}
+
+template <class Layout>
+void store<Layout>::sharing::make_lanes(const store& owner, std::size_t count) {
+    while (lanes.size() < count) {
+        lanes.push_back(std::make_unique<lane>());
+        lanes.back()->store = &owner;
+    }
 }
 
 template <class Layout>
@@ -58,10 +69,12 @@ lane& store<Layout>::lane_at(std::size_t index) const noexcept {
 template <class Layout>
 void store<Layout>::end_phase(bool is_kept) {
     busy_ &= ~in_phase;
+    if (lane& first = *sharing_->lanes.front(); !sharing_->ids && first.changes.size() == 0)
+        return first.marks.clear();  // it was the only one, and has changed nothing
     first_error error;
     bool has_records = false;
     error.attempt([&] {
-        sharing_->ids->end();
+        if (sharing_->ids) sharing_->ids->end();
         has_records = true;
     });
     sharing_->ids.reset();
@@ -140,12 +153,13 @@ lane& store<Layout>::my_lane(const char* call) const {
 
 template <class Layout>
 auto store<Layout>::shared_id() -> id_type {
+    if (!sharing_->ids) share_phase(1);  // then no other thread has begun
     return sharing_->ids->create();
 }
 
 template <class Layout>
 auto store<Layout>::find_made_now(id_type e) const noexcept -> const record_type* {
-    return sharing_->ids->has(e) ? &sharing_->without_components : nullptr;
+    return sharing_->ids && sharing_->ids->has(e) ? &sharing_->without_components : nullptr;
 }
 
 template <class Layout>

@@ -878,8 +878,10 @@ public:
 
     /// Several threads are at work: each records its changes by itself, and nothing changes.
     [[nodiscard]] bool is_shared() const noexcept { return (busy_ & in_phase) != 0; }
-    /// Until `end_phase`; `errc::in_scope` in another phase, or while a change goes on.
-    void begin_phase(std::size_t lanes);
+    /// Until `end_phase`; `errc::in_scope` in another phase, or while a change goes on. Only lane 0 is there,
+    /// for the thread that calls, until there are more.
+    void begin_phase();
+    void share_phase(std::size_t lanes);
     [[nodiscard]] lane& lane_at(std::size_t index) const noexcept;
     /// Enters what the lanes have recorded into the journal, in its order, or drops it. Carries it out
     /// unless a scope is open; throws what a change has thrown, after all others.

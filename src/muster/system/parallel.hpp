@@ -24,7 +24,13 @@ template <class Layout, class... Ts>
 template <class Look>
 void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain, Look&& look) const {
     if (store_->is_shared())
-        return each(look);  // this thread's part in a phase is not divided again
+        return each(look);                // this thread's part in a phase is not divided again
+    static constinit detail::pace known;  // of this function's rows
+    const detail::shared_rows all = shared_rows();
+    if (grain == 0 && known.is_short(all.count())) {
+        cache_->refresh_all(store_->depth() != 0);
+        return detail::run_briefly(*store_, [&] { each(look); });
+    }
     struct body {
         const basic_query& query;
         std::remove_reference_t<Look>& look;
@@ -37,9 +43,11 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain, 
         },
         &what,
     }};
-    work[0].rows = shared_rows();
+    work[0].rows = all;
     work[0].grain = grain;
+    work[0].expected = known.expect(all.count());
     detail::run_phase(detail::phase_host::of(*store_, *cache_), threads, work);
+    known.learn(all.count(), work[0].took);
 }
 
 template <class Layout, class... Ts>

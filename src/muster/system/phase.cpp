@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -48,6 +47,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
+using std::chrono::nanoseconds;
 
 /// A thread is worth waking for what takes longer than this; and it takes rows for about as long at once,
 /// so that asking for more costs nothing, and none is left alone with much at the end.
@@ -57,27 +57,28 @@ constexpr microseconds part_at_most{100};
 /// One work, and how far it has come.
 class progress {
 public:
-    progress(shared_work& one, unsigned threads) : work(one) {
-        if (work.rows.list == nullptr) {
-            rows_ = 1;
-            return;
-        }
-        const chunk_range& all = work.rows.chunks;
-        for (chunk_data* const* at = all.begin(); at != all.end(); ++at) {
-            begins_.push_back(rows_);
-            rows_ += (*at)->size;
-        }
+    /// A chunk of the work's, and which row of all is its first.
+    struct place {
+        std::size_t chunk = 0;
+        std::uint64_t begin = 0;
+    };
+
+    void begin(shared_work& one, unsigned threads) noexcept {
+        work_ = &one;
+        rows_ = one.rows.count();
         most_ = std::max<std::uint64_t>(1, rows_ / (8 * std::uint64_t{threads}));
         // No more at once than there are: what is taken is counted, and the count must not overflow.
         grain_.store_relaxed(
-            work.grain != 0 ? std::min<std::uint64_t>(work.grain, std::max<std::uint64_t>(1, rows_))
-                            : std::min<std::uint64_t>(64, most_));
+            one.grain != 0 ? std::min<std::uint64_t>(one.grain, std::max<std::uint64_t>(1, rows_))
+                           : std::min<std::uint64_t>(64, most_));
     }
-    progress(const progress&) = delete;
-    progress& operator=(const progress&) = delete;
 
+    [[nodiscard]] shared_work& work() const noexcept { return *work_; }
     /// Whether the user says which rows are taken at once, and these are not all.
-    [[nodiscard]] bool is_divided() const noexcept { return work.grain != 0 && work.grain < rows_; }
+    [[nodiscard]] bool is_divided() const noexcept {
+        return work_->grain != 0 && work_->grain < rows_;
+    }
+
     /// The next rows, for one thread; false if there are none.
     bool take(std::uint64_t& first, std::uint64_t& last) noexcept {
         if (next_.load_relaxed() >= rows_) return false;
@@ -86,45 +87,61 @@ public:
         last = std::min(rows_, first + count);
         return first < rows_;
     }
-    [[nodiscard]] row_window window(std::uint64_t first, std::uint64_t last) const noexcept {
-        if (work.rows.list == nullptr) return {};
-        const auto chunk_of = [&](std::uint64_t row) {
-            return std::upper_bound(begins_.begin(), begins_.end(), row) - begins_.begin() - 1;
+    /// Of rows that a thread has taken; `at` is where those that it took before began.
+    [[nodiscard]] row_window window(place& at, std::uint64_t first,
+                                    std::uint64_t last) const noexcept {
+        if (work_->rows.list == nullptr) return {};
+        chunk_data* const* const all = work_->rows.chunks.begin();
+        const auto seek = [all](place& from, std::uint64_t row) {
+            for (; row >= from.begin + all[from.chunk]->size; ++from.chunk)
+                from.begin += all[from.chunk]->size;
         };
-        const auto from = chunk_of(first);
-        const auto to = chunk_of(last - 1);
-        chunk_data* const* const all = work.rows.chunks.begin();
-        return {work.rows.list, all + from, all + to + 1,
-                static_cast<std::size_t>(first - begins_[static_cast<std::size_t>(from)]),
-                static_cast<std::size_t>(last - begins_[static_cast<std::size_t>(to)])};
+        seek(at, first);
+        place end = at;
+        seek(end, last - 1);
+        return {work_->rows.list, all + at.chunk, all + end.chunk + 1,
+                static_cast<std::size_t>(first - at.begin),
+                static_cast<std::size_t>(last - end.begin)};
     }
-    /// So many rows took so long. Who is alone may take as many again as it has seen to: that takes about as
-    /// long as all before, and little work is done in few parts.
-    void learn(clock::duration took, bool is_alone) noexcept {
-        took_.fetch_add_relaxed(static_cast<std::uint64_t>(
-            std::chrono::duration_cast<std::chrono::nanoseconds>(took).count()));
-        if (work.grain != 0) return;
+
+    /// So many rows took so long.
+    void learn(clock::duration took) noexcept {
+        note(took);
         const std::uint64_t now = grain_.load_relaxed();
-        const std::uint64_t most = is_alone ? rows_ : most_;
-        if (took < worth_a_thread && now < most)
-            grain_.store_relaxed(std::min(now * 2, most));
+        if (work_->grain != 0) return;
+        if (took < worth_a_thread && now < most_)
+            grain_.store_relaxed(std::min(now * 2, most_));
         else if (took > part_at_most && now > 1)
             grain_.store_relaxed(now / 2);
+    }
+    /// The same for who is alone, and has so much time left: as many more as that seems enough for, so that
+    /// little work is done in few parts.
+    void learn_alone(clock::duration took, clock::duration left) noexcept {
+        note(took);
+        const std::uint64_t now = grain_.load_relaxed();
+        const double fits =
+            std::chrono::duration<double>(left) / std::max(took, clock::duration(1));
+        if (work_->grain == 0 && fits > 1)
+            grain_.store_relaxed(std::min(
+                static_cast<std::uint64_t>(static_cast<double>(now) * std::min(fits, 8.0)), rows_));
     }
 
     /// From now on there are others.
     void share() noexcept {
-        if (work.grain == 0) grain_.store_relaxed(std::min(grain_.load_relaxed(), most_));
+        if (work_->grain == 0) grain_.store_relaxed(std::min(grain_.load_relaxed(), most_));
     }
 
-    void end() noexcept { work.took = took_.load(); }
-
-    shared_work& work;
+    void end() noexcept { work_->took = took_.load(); }
 
 private:
-    std::vector<std::uint64_t> begins_;  // the row that each chunk begins with
+    void note(clock::duration took) noexcept {
+        took_.fetch_add_relaxed(
+            static_cast<std::uint64_t>(std::chrono::duration_cast<nanoseconds>(took).count()));
+    }
+
+    shared_work* work_ = nullptr;
     std::uint64_t rows_ = 0;
-    std::uint64_t most_ = 1;  // rows that are taken at once
+    std::uint64_t most_ = 1;  // rows that are taken at once, when there are others
     atomic_word<std::uint64_t> next_;
     atomic_word<std::uint64_t> grain_{1};
     atomic_word<std::uint64_t> took_;
@@ -132,21 +149,25 @@ private:
 
 class phase_run {
 public:
-    phase_run(const phase_host& host, executor& threads, std::span<shared_work> works)
-        : host_(host), threads_(threads), count_(std::max(1u, threads.concurrency())) {
-        for (shared_work& one : works) {
-            works_.emplace_back(one, count_);
-            is_divided_ = is_divided_ || works_.back().is_divided();
-            accesses_.push_back({one.system, one.touched});
+    phase_run(const phase_host& host, executor& threads, std::span<shared_work> works,
+              std::span<progress> all, std::span<system_accesses> accesses)
+        : host_(host),
+          threads_(threads),
+          count_(std::max(1u, threads.concurrency())),
+          works_(all),
+          accesses_(accesses) {
+        for (std::size_t i = 0; i < works.size(); ++i) {
+            all[i].begin(works[i], count_);
+            accesses[i] = {works[i].system, works[i].touched};
         }
     }
 
     void run() {
         host_.queries->refresh_all(host_.depth(host_.store) != 0);
-        host_.begin(host_.store, count_);
-        // Whatever is done before another thread could have begun is not worth one, unless the user says
-        // how the rows are to be divided.
-        is_alone_ = !is_divided_;
+        host_.begin(host_.store);
+        // Whatever is done before another thread could have begun is not worth one, unless it is known to
+        // take longer, or the user says how the rows are to be divided.
+        is_alone_ = !is_long() && std::ranges::none_of(works_, &progress::is_divided);
         const bool is_done = is_alone_ && attend(0, count_ == 1 ? clock::time_point::max()
                                                                 : clock::now() + worth_a_thread);
         is_alone_ = false;
@@ -160,6 +181,12 @@ public:
     }
 
 private:
+    [[nodiscard]] bool is_long() const noexcept {
+        std::uint64_t expected = 0;
+        for (const progress& one : works_) expected += one.work().expected;
+        return nanoseconds(expected) > 2 * worth_a_thread;
+    }
+
     void call_all() {
         const executor::task task{[](void* self, unsigned index) noexcept {
                                       (void)static_cast<phase_run*>(self)->attend(
@@ -169,6 +196,7 @@ private:
         for (progress& one : works_) one.share();
         first_error thrown;
         thrown.attempt([&] {
+            host_.share(host_.store, count_);
             threads_.run(count_, task);
             has_ended_ = true;
         });
@@ -183,27 +211,31 @@ private:
         auto now = clock::now();
         for (std::size_t at = 0; at < works_.size(); ++at) {
             progress& one = works_[at];
+            progress::place place;
             std::uint64_t first = 0;
             std::uint64_t last = 0;
             while (!has_failed_.load_relaxed()) {
                 if (now >= until) return false;
                 if (!one.take(first, last)) break;
-                see_to(mine, at, first, last);
+                see_to(mine, at, one.window(place, first, last), first);
                 const auto before = std::exchange(now, clock::now());
-                one.learn(now - before, is_alone_);
+                if (is_alone_)
+                    one.learn_alone(now - before, until - now);
+                else
+                    one.learn(now - before);
             }
         }
         return true;
     }
-    void see_to(lane& mine, std::size_t at, std::uint64_t first, std::uint64_t last) noexcept {
-        const progress& one = works_[at];
+    void see_to(lane& mine, std::size_t at, const row_window& rows, std::uint64_t first) noexcept {
+        const shared_work& work = works_[at].work();
         first_error thrown;
         bool is_done = false;
         thrown.attempt([&] {
             mine.begin(static_cast<std::uint32_t>(at), first);
-            mine.window = one.window(first, last);
-            mine.system = one.work.system;
-            call_named(one.work.system, one.work.call, one.work.function, one.work.given);
+            mine.window = rows;
+            mine.system = work.system;
+            call_named(work.system, work.call, work.function, work.given);
             is_done = true;
         });
         mine.window = {};
@@ -224,10 +256,9 @@ private:
     const phase_host& host_;
     executor& threads_;
     const unsigned count_;
-    std::deque<progress> works_;
-    bool is_divided_ = false;  // by the user
-    bool is_alone_ = false;    // the caller's thread, before the others are called
-    std::vector<system_accesses> accesses_;
+    const std::span<progress> works_;
+    const std::span<const system_accesses> accesses_;
+    bool is_alone_ = false;  // the caller's thread, before the others are called
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;
     std::mutex guard_;  // of what follows
@@ -239,7 +270,14 @@ private:
 }  // namespace
 
 void run_phase(const phase_host& host, executor& threads, std::span<shared_work> works) {
-    phase_run(host, threads, works).run();
+    if (works.size() == 1) {  // most often, and worth no memory
+        progress only;
+        system_accesses touched;
+        return phase_run(host, threads, works, {&only, 1}, {&touched, 1}).run();
+    }
+    std::vector<progress> all(works.size());
+    std::vector<system_accesses> touched(works.size());
+    phase_run(host, threads, works, all, touched).run();
 }
 
 }  // namespace detail

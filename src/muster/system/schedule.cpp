@@ -439,7 +439,8 @@ private:
                  .given = given_,
                  .rows = body.rows != nullptr ? body.rows(body.function.room) : shared_rows{},
                  .system = system.name,
-                 .touched = one.touched});
+                 .touched = one.touched,
+                 .expected = owner_.is_timed ? system.last : 0});
         }
         std::vector<member> done;
         done.swap(all_);
