@@ -92,7 +92,7 @@ public:
         if (threads_ == nullptr)
             some.each(look);
         else
-            some.par_each(*threads_, 1 + seed_ % 5, look);
+            some.par_each(*threads_, seed_ % 6, look);
     }
 
     /// All that can be seen, in the order in which it is.

@@ -16,6 +16,7 @@
 #include <muster/system/system.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 namespace muster {
@@ -27,7 +28,8 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain, 
         return each(look);                // this thread's part in a phase is not divided again
     static constinit detail::pace known;  // of this function's rows
     const detail::shared_rows all = shared_rows();
-    if (grain == 0 && known.is_short(all.count())) {
+    const std::uint64_t count = all.count();
+    if (grain == 0 && known.is_short(count)) {
         cache_->refresh_all(store_->depth() != 0);
         return detail::run_briefly(*store_, [&] { each(look); });
     }
@@ -45,9 +47,9 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain, 
     }};
     work[0].rows = all;
     work[0].grain = grain;
-    work[0].expected = known.expect(all.count());
+    work[0].expected = known.expect(count);
     detail::run_phase(detail::phase_host::of(*store_, *cache_), threads, work);
-    known.learn(all.count(), work[0].took);
+    known.learn(count, work[0].took);
 }
 
 template <class Layout, class... Ts>

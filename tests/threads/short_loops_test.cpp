@@ -1,0 +1,250 @@
+// Loops on several threads that are known to be short: the thread that calls does them at once, by the same
+// rules.
+#include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
+
+#include "support/thread_executor.hpp"
+
+#include <gtest/gtest.h>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+using namespace muster;
+using muster_tests::thread_executor;
+
+namespace {
+
+struct position {
+    int x, y;
+};
+struct velocity {
+    int x, y;
+};
+struct spark {
+    int age;
+};
+
+/// Says whether anybody has asked for threads.
+class watched_executor final : public executor {
+public:
+    [[nodiscard]] unsigned concurrency() const noexcept override {
+        ++asked;
+        return threads_.concurrency();
+    }
+    void run(unsigned count, const task& work) override { threads_.run(count, work); }
+    mutable int asked = 0;
+
+private:
+    thread_executor threads_{2};
+};
+
+struct short_loops : testing::Test {
+    world w;
+    watched_executor threads;
+    int alone = 0;  // turns for which no threads were asked for
+#ifdef __OPTIMIZE__
+    static constexpr int least = 5;
+#else
+    static constexpr int least = 0;  // what is built like this takes long
+#endif
+
+    void fill(int count) {
+        for (int i = 0; i < count; ++i) w.spawn(position{i, 0}, velocity{1, 0});
+    }
+    /// Runs the loop at least so often, and until it was known to be short some times. A machine that is
+    /// busy may need more.
+    template <class Turn>
+    void repeat(int turns, Turn turn) {
+        for (int i = 0; i < turns || (alone < least && i < 5000); ++i) {
+            const int before = threads.asked;
+            turn(i);
+            alone += threads.asked == before;
+        }
+        EXPECT_GE(alone, least);
+    }
+};
+
+TEST_F(short_loops, write_what_they_are_given) {
+    fill(4);
+    const auto q = w.query<position, const velocity>();
+    int turns = 0;
+    repeat(50, [&](int) {
+        q.par_each(threads, 0, [](position& p, const velocity& v) { p.y += v.x; });
+        ++turns;
+    });
+    w.each([&](const position& p) { EXPECT_EQ(p.y, turns); });
+}
+
+TEST_F(short_loops, changes_come_at_the_end) {
+    fill(3);
+    const auto q = w.query<const position>();
+    repeat(50, [&](int turn) {
+        std::vector<entity> made(3);
+        q.par_each(threads, 0, [&](entity e, const position& p) {
+            const entity one = w.spawn(spark{p.x});
+            EXPECT_TRUE(w.alive(one));
+            EXPECT_EQ(w.try_get<spark>(one), nullptr);
+            made[std::size_t(p.x)] = one;
+            w.set(e, velocity{turn, p.x});
+            EXPECT_NE(w.get<velocity>(e).x, turn);
+        });
+        EXPECT_EQ(w.size(), 6u);
+        for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(w.get<spark>(made[i]).age, int(i));
+        q.each([&](entity e, const position& p) {
+            EXPECT_EQ(w.get<velocity>(e).x, turn);
+            EXPECT_EQ(w.get<velocity>(e).y, p.x);
+        });
+        w.query<const spark>().par_each(threads, 0, [&](entity e, const spark&) {
+            w.destroy(e);
+            EXPECT_TRUE(w.alive(e));
+        });
+        EXPECT_EQ(w.size(), 3u);
+        for (const entity e : made) EXPECT_FALSE(w.alive(e));
+    });
+}
+
+TEST_F(short_loops, an_exception_leaves_the_world_as_it_was) {
+    fill(3);
+    const auto q = w.query<const position>();
+    entity made;
+    bool fails = false;
+    repeat(50, [&](int turn) {
+        fails = turn % 3 == 2;
+        const auto run = [&] {
+            q.par_each(threads, 0, [&](entity e, const position& p) {
+                if (p.x == 0) made = w.spawn(spark{1});
+                w.set(e, velocity{turn, turn});
+                if (fails && p.x == 2) throw std::runtime_error("the third");
+            });
+        };
+        if (fails) {
+            EXPECT_THROW(run(), std::runtime_error);
+            EXPECT_FALSE(w.alive(made));
+            q.each([&](entity e, const position&) { EXPECT_NE(w.get<velocity>(e).x, turn); });
+        } else {
+            run();
+            EXPECT_EQ(w.get<spark>(made).age, 1);
+            w.destroy(made);
+        }
+        EXPECT_EQ(w.size(), 3u);
+        EXPECT_EQ(w.depth(), 0u);
+    });
+}
+
+TEST_F(short_loops, refuse_what_long_ones_refuse) {
+    fill(1);
+    const auto q = w.query<const position>();
+    const auto refuses = [&](const auto& call) {
+        try {
+            call();
+            return false;
+        } catch (const error& caught) {
+            return caught.code() == errc::in_scope;
+        }
+    };
+    repeat(50, [&](int turn) {
+        bool is_right = turn % 3 != 0;  // an exception takes its time: the others are short
+        q.par_each(threads, 0, [&](entity e, const position&) {
+            if (is_right) return;
+            switch (turn % 5) {
+            case 0: is_right = refuses([&] { (void)w.clone(e); }); break;
+            case 1: is_right = refuses([&] { (void)w.spawn_many(2); }); break;
+            case 2: is_right = refuses([&] { w.reset(); }); break;
+            case 3: is_right = refuses([&] { w.defer(); }); break;
+            default: is_right = refuses([&] { (void)w.query<spark>(); }); break;
+            }
+        });
+        ASSERT_TRUE(is_right) << turn % 5;
+    });
+    EXPECT_EQ(w.size(), 1u);
+}
+
+TEST_F(short_loops, one_inside_another_is_an_ordinary_loop) {
+    fill(3);
+    const auto q = w.query<position>();
+    repeat(50, [&](int) {
+        std::atomic<int> seen = 0;
+        q.par_each(threads, 0,
+                   [&](position&) { q.par_each(threads, 0, [&](const position&) { ++seen; }); });
+        EXPECT_EQ(seen, 9);
+    });
+}
+
+TEST_F(short_loops, in_a_scope_changes_wait_for_its_end) {
+    fill(3);
+    const auto q = w.query<const position>();
+    repeat(50, [&](int turn) {
+        w.defer();
+        q.par_each(threads, 0, [&](entity e, const position&) {
+            w.set(e, velocity{turn, 0});
+            w.spawn(spark{turn});
+        });
+        EXPECT_EQ(w.query<spark>().count(), 0u);
+        if (turn % 2 == 0) {
+            w.cancel();
+            EXPECT_EQ(w.size(), 3u);
+        } else {
+            w.commit();
+            EXPECT_EQ(w.size(), 6u);
+            EXPECT_EQ(w.query<spark>().destroy(), 3u);
+        }
+    });
+}
+
+TEST_F(short_loops, a_hook_may_begin_one_when_another_ends) {
+    fill(2);
+    const auto q = w.query<const position>();
+    std::atomic<int> told = 0;
+    w.on_insert<spark>([&](entity, spark&) {
+        q.par_each(threads, 0, [&](entity e, const position&) { w.set(e, velocity{++told, 0}); });
+    });
+    repeat(50, [&](int) {
+        q.par_each(threads, 0, [&](const position&) { w.spawn(spark{}); });
+        EXPECT_EQ(w.query<spark>().destroy(), 2u);
+    });
+    w.each([&](const velocity& v) { EXPECT_GT(v.x, told - 2); });
+}
+
+TEST_F(short_loops, chunks_that_came_since_are_seen) {
+    const auto q = w.query<const position>();
+    const auto others = w.query<const spark>();
+    repeat(50, [&](int turn) {
+        const entity e = w.spawn(position{turn, 0}, spark{turn});
+        if (turn < 50) w.add(e, w.spawn());  // a chunk that was not there
+        int seen = 0;
+        q.par_each(threads, 0, [&](const position&) {
+            seen = 0;
+            others.each([&](const spark&) { ++seen; });
+        });
+        EXPECT_EQ(seen, 1);
+        w.destroy(e);
+    });
+}
+
+TEST_F(short_loops, one_that_becomes_long_is_soon_on_several_threads) {
+    fill(40);
+    const auto q = w.query<const position>();
+    bool is_slow = false;
+    std::mutex guard;
+    std::set<std::thread::id> seen;
+    const auto turn = [&](int) {
+        q.par_each(threads, 0, [&](const position&) {
+            if (!is_slow) return;
+            std::this_thread::sleep_for(std::chrono::microseconds(50));
+            const std::lock_guard lock(guard);
+            seen.insert(std::this_thread::get_id());
+        });
+    };
+    repeat(50, turn);
+    is_slow = true;
+    for (int i = 0; i < 40 && seen.size() < 2; ++i) turn(i);
+    EXPECT_EQ(seen.size(), 2u);
+}
+
+}  // namespace
