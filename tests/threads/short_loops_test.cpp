@@ -243,7 +243,7 @@ TEST_F(short_loops, one_that_becomes_long_is_soon_on_several_threads) {
     };
     repeat(50, turn);
     is_slow = true;
-    for (int i = 0; i < 40 && seen.size() < 2; ++i) turn(i);
+    for (int i = 0; i < 200 && seen.size() < 2; ++i) turn(i);
     EXPECT_EQ(seen.size(), 2u);
 }
 

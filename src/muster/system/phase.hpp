@@ -33,7 +33,7 @@ public:
         if (const std::uint64_t took = expect(rows); took == 0 || took > 5'000) return false;
         const std::uint32_t before = calls_.load_relaxed();
         calls_.store_relaxed(before + 1);  // one more or less does not matter
-        return before % 16 != 0;
+        return before % 64 != 0;
     }
     void learn(std::uint64_t rows, std::uint64_t nanoseconds) noexcept {
         picoseconds_.store_relaxed(rows == 0 ? 0 : nanoseconds * 1000 / rows);
