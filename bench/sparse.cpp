@@ -11,9 +11,20 @@ struct burning {
     float v;
 };
 
+}  // namespace
+}  // namespace muster::bench
+
+template <>
+struct muster::component_traits<muster::bench::burning> {
+    static constexpr bool sparse = true;
+};
+
+namespace muster::bench {
+namespace {
+
 /// Entities with a position and a velocity; `burning` is sparse.
 struct sparse_scene : scene {
-    explicit sparse_scene(const trial& t) : scene(t.size()) { world.define<burning>().sparse(); }
+    explicit sparse_scene(const trial& t) : scene(t.size()) {}
 
     /// Gives one to the first of each `many` entities.
     void light(std::size_t many) {

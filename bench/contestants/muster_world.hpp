@@ -130,17 +130,25 @@ private:
     }
 };
 
-/// A world in which `extra` is sparse.
+/// What is added and removed, beside the chunks.
+struct sparse_extra {
+    float value;
+};
+
+/// A world in which that is added and removed.
 template <class Layout>
 class muster_sparse_world : public muster_world<Layout> {
 public:
     using typename muster_world<Layout>::id_type;
 
-    muster_sparse_world() { this->world.template define<extra>().sparse(); }
-
-    void give_sparse(const std::vector<id_type>& ids) { this->template give<extra>(ids); }
-    void take_sparse(const std::vector<id_type>& ids) { this->template take<extra>(ids); }
-    [[nodiscard]] std::size_t count_sparse() const { return this->template count<extra>(); }
+    void give_sparse(const std::vector<id_type>& ids) { this->template give<sparse_extra>(ids); }
+    void take_sparse(const std::vector<id_type>& ids) { this->template take<sparse_extra>(ids); }
+    [[nodiscard]] std::size_t count_sparse() const { return this->template count<sparse_extra>(); }
 };
 
 }  // namespace muster::bench
+
+template <>
+struct muster::component_traits<muster::bench::sparse_extra> {
+    static constexpr bool sparse = true;
+};

@@ -10,7 +10,7 @@
 namespace muster::detail {
 namespace {
 
-constexpr std::uint64_t none = ~std::uint64_t{0};
+constexpr std::uint64_t none = 0;
 using map = key_map<std::uint64_t, none>;
 
 TEST(key_map, has_nothing_at_first) {

@@ -122,7 +122,7 @@ constexpr auto shape = sparse_set::id_shape::of<id::layout_type>();
 
 /// What the world does to values that come and go in few steps.
 struct set_of_states : set_of_numbers {
-    std::uint64_t& entry(id e) { return set.entries()[e.key()]; }
+    sparse_entry& entry(id e) { return set.entries()[e.key()]; }
     slot_index kept(id e) {
         const std::uint64_t slot = read(set, e) - shape.kept();
         return slot < shape.slot_limit() ? slot_index{static_cast<std::uint32_t>(slot)} : no_slot;

@@ -37,8 +37,6 @@ public:
 
 template <class T>
 constexpr T most = std::numeric_limits<T>::max();
-template <class T>
-constexpr T least = std::numeric_limits<T>::lowest();
 
 TEST_F(payload, of_the_type_that_is_wanted_is_taken_as_it_is) {
     EXPECT_EQ(taken<int>(-5), -5);

@@ -247,5 +247,62 @@ TEST_F(sparse, a_hidden_one_hides_entities) {
     EXPECT_EQ(seen<position>(), all);
 }
 
+/// Where a world's keys begin decides how its sparse sets count them.
+TEST(sparse_keys, may_begin_anywhere) {
+    for (const std::uint64_t first : {0u, 1u, 511u, 512u, 65'535u, 65'536u, 3'000'000'000u}) {
+        world w({.first_key = first});
+        w.define<burning>().sparse();
+        const std::vector<entity> all = w.spawn_many(1500, position{});
+        ASSERT_EQ(all[0].key(), first);
+        for (int turn = 0; turn < 3; ++turn) {
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                w.set(all[i], by_trait{static_cast<int>(i) + turn});
+                if (i % 3 == 0) w.set(all[i], burning{turn});
+            }
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                ASSERT_EQ(w.get<by_trait>(all[i]).value, static_cast<int>(i) + turn);
+                ASSERT_EQ(w.has<burning>(all[i]), i % 3 == 0);
+                w.set(all[i], by_trait{-1});
+                ASSERT_EQ(w.get<by_trait>(all[i]).value, -1);
+            }
+            ASSERT_EQ(w.count<by_trait>(), all.size());
+            ASSERT_EQ((w.query<position, by_trait, burning>().count()), all.size() / 3);
+            for (const entity e : all) {
+                ASSERT_TRUE(w.remove<by_trait>(e));
+                ASSERT_FALSE(w.remove<by_trait>(e));
+                w.remove<burning>(e);
+            }
+            ASSERT_EQ(w.count<by_trait>() + w.count<burning>(), 0u);
+        }
+        w.destroy(all[7]);
+        EXPECT_EQ(code_of([&] { w.set(all[7], by_trait{1}); }), errc::dead_entity);
+        EXPECT_FALSE(w.remove<by_trait>(all[7]));
+    }
+}
+
+TEST(sparse_types, are_looked_for_anew_when_their_fragment_has_died) {
+    world w;
+    const entity e = w.spawn(position{});
+    for (int turn = 0; turn < 4; ++turn) {
+        w.set(e, by_trait{turn});
+        w.remove<by_trait>(e);
+        w.set(e, by_trait{turn});
+        EXPECT_EQ(w.get<by_trait>(e).value, turn);
+        if (turn == 2) w.defer();
+        w.destroy(w.component<by_trait>());
+        if (turn == 2) {
+            w.set(e, by_trait{9});  // waits for the next fragment of the type
+            w.commit();
+        }
+        EXPECT_FALSE(turn != 2 && w.has<by_trait>(e));
+    }
+    w.set(e, by_trait{1});
+    w.reset();
+    const entity other = w.spawn();
+    EXPECT_FALSE(w.remove<by_trait>(other));
+    w.set(other, by_trait{2});
+    EXPECT_EQ(w.count<by_trait>(), 1u);
+}
+
 }  // namespace
 }  // namespace muster::test

@@ -78,7 +78,7 @@ void key_map<Word, Absent>::trim() noexcept {
     }
 }
 
-template class key_map<std::uint64_t, ~std::uint64_t{0}>;
+template class key_map<sparse_entry, sparse_entry{~std::uint64_t{0}}>;
 template class key_map<std::uint64_t, 0>;
 template class key_map<std::uint8_t, 0>;
 

@@ -15,6 +15,9 @@
 
 namespace muster::detail {
 
+/// A word of a sparse set: see `sparse_set::id_shape`. A type of its own, not to be taken for an id.
+enum class sparse_entry : std::uint64_t {};
+
 /// `Absent` is no word of any key.
 template <class Word, Word Absent>
 class MUSTER_API key_map {

@@ -119,7 +119,7 @@ slot_index sparse_set::forget(std::uint64_t id) noexcept {
     const std::uint64_t key = key_of(id);
     if (entries_.find(key) == absent) return no_slot;
     const slot_index had = find(id);
-    std::uint64_t& entry = entries_.at(key);
+    sparse_entry& entry = entries_.at(key);
     if (had != no_slot)
         detach(id, had);
     else
@@ -132,17 +132,18 @@ std::uint32_t sparse_set::run(slot_index from) const noexcept {
     const std::uint32_t first = to_int(from);
     const auto last = static_cast<std::uint32_t>(
         smaller(end_, (std::uint64_t{first >> pages_shape_.shift} + 1) << pages_shape_.shift));
-    if (size_ == end_) return last - first;  // there are no holes
+    if (size() == end_) return last - first;  // there are no holes
     std::uint32_t at = first;
-    while (at < last && at % 8 != 0 && marks_[at] != 0) ++at;
+    while (at < last && at % 8 != 0 && marks_[at] == slot_mark::filled) ++at;
     if (at % 8 == 0)
         while (at < last && pack_marks(marks_at(at)) == 0xFF) at += 8;
-    while (at < last && marks_[at] != 0) ++at;
+    while (at < last && marks_[at] == slot_mark::filled) ++at;
     return static_cast<std::uint32_t>(smaller(at, last)) - first;
 }
 
 slot_index sparse_set::next(std::uint32_t from) const noexcept {
-    while (from < end_ && marks_[from] == 0) from += from % 8 == 0 && marks_at(from) == 0 ? 8u : 1u;
+    while (from < end_ && marks_[from] == slot_mark::empty)
+        from += from % 8 == 0 && marks_at(from) == 0 ? 8u : 1u;
     return from < end_ ? slot_index{from} : no_slot;
 }
 
@@ -168,7 +169,7 @@ void sparse_set::trade(slot_index one, slot_index other, void* aside) noexcept {
 }
 
 void sparse_set::reorder(const std::vector<slot_index>& order) {
-    const std::size_t count = size_;
+    const std::size_t count = size();
     if (count == 0) return;
     const std::size_t size = value_size_;
     const std::size_t alignment = larger(64, type_->alignment);
@@ -182,13 +183,13 @@ void sparse_set::reorder(const std::vector<slot_index>& order) {
         const slot_index slot = order[i];
         if (size != 0) relocate(aside + i * size, at(slot), 1);
         std::memcpy(ids + i * shape_.size, ids_at(slot), shape_.size);
-        marks_[to_int(slot)] = 0;
+        marks_[to_int(slot)] = slot_mark::empty;
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         const slot_index slot{i};
         if (size != 0) relocate(at(slot), aside + i * size, 1);
         std::memcpy(ids_at(slot), ids + i * shape_.size, shape_.size);
-        marks_[i] = 1;
+        marks_[i] = slot_mark::filled;
         const std::uint64_t id = read_id(ids_at(slot), shape_.size);
         entries_.at(key_of(id)) = shape_.entry(id, i);
     }
@@ -200,8 +201,8 @@ void sparse_set::reorder(const std::vector<slot_index>& order) {
 void sparse_set::end_values() noexcept {
     for (std::uint32_t i = 0; i < forgotten_; ++i) {
         const slot_index slot{i};
-        if (marks_[i] == 0) continue;
-        marks_[i] = 0;
+        if (marks_[i] == slot_mark::empty) continue;
+        marks_[i] = slot_mark::empty;
         if (type_->destroy != nullptr) type_->destroy(at(slot), 1);
     }
     forgotten_ = free_count_ = 0;
@@ -217,8 +218,9 @@ void sparse_set::retype(const type_info& other) noexcept {
 
 void sparse_set::trim() noexcept {
     drop_all_kept();
-    entries_.keep([&](std::uint64_t entry) {  // those that have a slot
-        return (entry & low_bits(shape_.slot_bits())) < shape_.slot_limit();
+    entries_.keep([&](sparse_entry entry) {  // those that have a slot
+        return (static_cast<std::uint64_t>(entry) & low_bits(shape_.slot_bits())) <
+               shape_.slot_limit();
     });
     entries_.trim();
     std::uint32_t used = 0;  // slots from here on have no entity, and none waits

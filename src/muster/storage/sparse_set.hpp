@@ -38,6 +38,10 @@ constexpr std::uint32_t to_int(slot_index index) noexcept {
     return static_cast<std::uint32_t>(index);
 }
 
+/// Whether a slot has a value of an entity. No character: who writes one changes nothing else, as the
+/// compiler knows.
+enum class slot_mark : std::uint8_t { empty, filled };
+
 /// How a slot is found.
 struct page_shape {
     unsigned shift = 11;  // log2 of the slots of a page
@@ -54,10 +58,10 @@ struct page_shape {
 };
 
 class MUSTER_API sparse_set {
-    static constexpr std::uint64_t absent = ~std::uint64_t{0};  // no entry
+    static constexpr sparse_entry absent{~std::uint64_t{0}};  // no entry
 
 public:
-    using entry_words = key_map<std::uint64_t, absent>::words;
+    using entry_words = key_map<sparse_entry, absent>::words;
     /// How many bits of an id are its key, and how many the rest; which key comes first, and how large an
     /// id is.
     struct id_shape {
@@ -90,16 +94,22 @@ public:
             return keeps_slots() ? unset() - kept() : unset();
         }
         // NOLINTBEGIN(clang-analyzer-core.BitwiseShift): a layout has both, and they are fewer than 64
-        [[nodiscard]] constexpr std::uint64_t entry(std::uint64_t id,
-                                                    std::uint64_t slot) const noexcept {
-            return rest_bits == 0 ? slot : id >> key_bits << slot_bits() | slot;
+        [[nodiscard]] constexpr sparse_entry entry(std::uint64_t id,
+                                                   std::uint64_t slot) const noexcept {
+            return sparse_entry{rest_bits == 0 ? slot : id >> key_bits << slot_bits() | slot};
+        }
+        /// A slot that is kept has a value, or the other way round.
+        [[nodiscard]] constexpr sparse_entry turn(sparse_entry one) const noexcept {
+            return sparse_entry{static_cast<std::uint64_t>(one) ^ kept()};
         }
         /// The slot if it is below `slot_limit`, the slot that is kept if it is so from `kept` on, or
         /// `unset`; more than that if the entry is not of this id.
-        [[nodiscard]] constexpr std::uint64_t read(std::uint64_t entry,
+        [[nodiscard]] constexpr std::uint64_t read(sparse_entry entry,
                                                    std::uint64_t id) const noexcept {
             // Bits beyond the layout are no id's.
-            return id >> key_bits > low_bits(rest_bits) ? absent : entry ^ this->entry(id, 0);
+            if (id >> key_bits > low_bits(rest_bits)) return static_cast<std::uint64_t>(absent);
+            return static_cast<std::uint64_t>(entry) ^
+                   static_cast<std::uint64_t>(this->entry(id, 0));
         }
         // NOLINTEND(clang-analyzer-core.BitwiseShift)
     };
@@ -111,11 +121,7 @@ public:
 
     fragment_data* fragment;      // null: gone, while values wait for the next one of its type
     const std::uint32_t ordinal;  // among the sparse fragments of a world
-    // Getting or losing a value is no more than that: no hook, no observer, nothing that is needed.
-    bool is_added_simply = false;
-    bool is_removed_simply = false;
-
-    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::size_t size() const noexcept { return size_.count(); }
     /// Slots from here on have no entity.
     [[nodiscard]] std::uint32_t end() const noexcept { return end_; }
     /// How many slots stand next to each other.
@@ -210,7 +216,8 @@ public:
     /// An entry for this id, which is alive, and whose end will be seen to: see `forget`.
     void prepare(std::uint64_t id, bool is_near) {
         entries_.prepare(key_of(id), is_near);
-        std::uint64_t& entry = entries_.at(key_of(id));
+        open();
+        sparse_entry& entry = entries_.at(key_of(id));
         if (entry == absent) entry = shape_.entry(id, shape_.unset());
     }
     /// The id is dead. Gives the slot with the value that it had, which waits, or `no_slot`.
@@ -218,28 +225,45 @@ public:
     /// The entity gets a waiting slot. It was prepared, and has no value.
     template <class Id>
     void attach(Id who, slot_index slot) noexcept {
-        std::uint64_t& entry = entries_.at(key_of(who.value()));
+        sparse_entry& entry = entries_.at(key_of(who.value()));
         drop_kept(entry, who.value());
         // SAFETY: the ids of this page.
         *reinterpret_cast<Id*>(ids_at(slot)) = who;
         entry = shape_.entry(who.value(), to_int(slot));
-        marks_[to_int(slot)] = 1;
-        ++size_;
+        marks_[to_int(slot)] = slot_mark::filled;
+        size_.add(slot);
         --waiting_;
     }
     /// Its slot waits.
     void detach(std::uint64_t id, slot_index slot) noexcept {
         entries_.at(key_of(id)) = shape_.entry(id, shape_.unset());
-        marks_[to_int(slot)] = 0;
-        --size_;
+        marks_[to_int(slot)] = slot_mark::empty;
+        size_.remove(slot);
         ++waiting_;
     }
 
     // What comes and goes every frame: an entity keeps its slot.
 
-    /// The entries of near keys, counted from the first one. Only who finds that of a certain id may
-    /// change it.
+    /// Getting or losing a value is no more than that: no hook, no observer, nothing that is needed.
+    void set_simple(bool is_added, bool is_removed) noexcept {
+        is_added_simply_ = is_added && shape_.first_key == 0;
+        is_removed_simply_ = is_removed && shape_.first_key == 0;
+        open();
+    }
+    [[nodiscard]] bool is_added_simply() const noexcept { return is_added_simply_; }
+    /// The entries of keys whose entities get or lose a value simply. Only who finds that of a certain id
+    /// may change it.
+    [[nodiscard]] entry_words simply_added() const noexcept {
+        return {entries_.look().pages, added_pages_};
+    }
+    [[nodiscard]] entry_words simply_removed() const noexcept {
+        return {entries_.look().pages, removed_pages_};
+    }
+    /// Those of all near keys, by `key_of`.
     [[nodiscard]] entry_words entries() const noexcept { return entries_.look(); }
+    [[nodiscard]] std::uint64_t key_of(std::uint64_t id) const noexcept {
+        return (id & low_bits(shape_.key_bits)) - shape_.first_key;
+    }
     /// An entity that was prepared, and has no slot, gets one, without a value: `std::bad_alloc` or
     /// `errc::limit`.
     template <class Id>
@@ -250,15 +274,15 @@ public:
         entries_.at(key_of(who.value())) = shape_.entry(who.value(), shape_.kept() | to_int(slot));
     }
     /// A value begins or ends in the slot that the entry keeps.
-    void begin_value(slot_index slot, std::uint64_t& entry, const id_shape& ids) noexcept {
-        entry ^= ids.kept();
-        marks_[to_int(slot)] = 1;
-        ++size_;
+    void begin_value(slot_index slot, sparse_entry& entry, const id_shape& ids) noexcept {
+        entry = ids.turn(entry);
+        marks_[to_int(slot)] = slot_mark::filled;
+        size_.add(slot);
     }
-    void end_value(slot_index slot, std::uint64_t& entry, const id_shape& ids) noexcept {
-        entry ^= ids.kept();
-        marks_[to_int(slot)] = 0;
-        --size_;
+    void end_value(slot_index slot, sparse_entry& entry, const id_shape& ids) noexcept {
+        entry = ids.turn(entry);
+        marks_[to_int(slot)] = slot_mark::empty;
+        size_.remove(slot);
     }
 
     /// Ends the value of a waiting slot, which is free then.
@@ -280,15 +304,33 @@ public:
     /// Nobody has a value any more: none is found. The values are still there, until the next call.
     void forget_entries() noexcept {
         entries_.clear();
+        open();
         forgotten_ = end_;
         end_ = free_count_ = 0;
-        waiting_ = size_ = 0;
+        waiting_ = 0;
+        size_ = {};
     }
     void end_values() noexcept;
     /// Gives back memory that no slot needs. No slot may wait.
     void trim() noexcept;
 
 private:
+    /// How many slots have a value: in several parts, so that a loop that changes it for slots which
+    /// are next to each other need not wait for what it wrote just before.
+    class tally {
+    public:
+        void add(slot_index slot) noexcept { ++parts_[to_int(slot) % 8]; }
+        void remove(slot_index slot) noexcept { --parts_[to_int(slot) % 8]; }
+        [[nodiscard]] std::uint32_t count() const noexcept {
+            std::uint32_t all = 0;
+            for (const std::uint32_t one : parts_) all += one;
+            return all;
+        }
+
+    private:
+        std::uint32_t parts_[8]{};
+    };
+
     template <class Layout>
     [[nodiscard]] slot_index find_in(std::uint64_t id, const entry_words& entries,
                                      std::uint64_t first_key) const noexcept {
@@ -308,8 +350,10 @@ private:
         if (value == nullptr) __builtin_unreachable();  // who finds a value need not ask again
         return value;
     }
-    [[nodiscard]] std::uint64_t key_of(std::uint64_t id) const noexcept {
-        return (id & low_bits(shape_.key_bits)) - shape_.first_key;
+    /// Those who add or remove simply find all entries that there are, or none.
+    void open() noexcept {
+        added_pages_ = is_added_simply_ ? entries_.look().size : 0;
+        removed_pages_ = is_removed_simply_ ? entries_.look().size : 0;
     }
     [[nodiscard]] std::uint32_t page_of(slot_index slot) const noexcept {
         return to_int(slot) >> pages_shape_.shift;
@@ -333,7 +377,7 @@ private:
     }
     /// Slots without a value of an entity, and that no entity has to get.
     [[nodiscard]] std::size_t kept_count() const noexcept {
-        return std::size_t{end_} - free_count_ - size_ - waiting_;
+        return std::size_t{end_} - free_count_ - size_.count() - waiting_;
     }
     void set_free(slot_index slot) noexcept {
         const std::uint32_t count = free_count_;
@@ -342,7 +386,7 @@ private:
         if (count + 1 == end_) free_count_ = end_ = 0;  // all: the next ones come in order
     }
     /// Whoever has this entry keeps no slot any more.
-    void drop_kept(std::uint64_t& entry, std::uint64_t id) noexcept {
+    void drop_kept(sparse_entry& entry, std::uint64_t id) noexcept {
         const std::uint64_t slot = shape_.read(entry, id) - shape_.kept();
         if (!shape_.keeps_slots() || slot >= shape_.slot_limit()) return;
         entry = shape_.entry(id, shape_.unset());
@@ -357,21 +401,25 @@ private:
     void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept;
 
     // What every call reads comes first.
+    std::uint64_t added_pages_ = 0;    // as `entries_` has, or 0
+    std::uint64_t removed_pages_ = 0;  // the same
+    bool is_added_simply_ = false;
+    bool is_removed_simply_ = false;
     std::uint32_t free_count_ = 0;
     std::uint32_t end_ = 0;          // slots from here on were not taken
     std::uint32_t room_ = 0;         // slots that have memory
     std::uint32_t forgotten_ = 0;    // slots up to here have values that nobody has
     raw_array<std::byte*> pages_;    // of values
     raw_array<std::uint32_t> free_;  // has room for all slots
-    raw_array<std::uint8_t> marks_;  // the same, and for eights of them
+    raw_array<slot_mark> marks_;     // the same, and for eights of them
     raw_array<std::byte*> id_pages_;
     std::vector<std::size_t>
         owners_;  // pages whose memory is theirs and that of those up to the next
     std::size_t page_count_ = 0;
-    std::size_t size_ = 0;     // slots that have a value of an entity
+    tally size_;               // slots that have a value of an entity
     std::size_t waiting_ = 0;  // slots that wait
     id_shape shape_;
-    key_map<std::uint64_t, absent> entries_;
+    key_map<sparse_entry, absent> entries_;
     page_shape pages_shape_;
     std::size_t value_size_ = 0;  // that of `type_`
     const type_info* type_;

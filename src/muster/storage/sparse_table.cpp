@@ -17,6 +17,9 @@ sparse_set& sparse_table::add(fragment_data& fragment) {
     auto made = std::make_unique<sparse_set>(fragment, shape_, ordinal);
     reserve_more(all_, 1);
     reserve_more(words_, 1);
+    const auto type = static_cast<std::size_t>(fragment.value_type);
+    if (type >= by_type_.capacity()) by_type_.grow(larger(type + 1, by_type_.capacity() * 2));
+    while (types_ <= type) by_type_[types_++] = nullptr;
     if (ordinal >= few && (ordinal - few) / 64 == words_.size()) words_.push_back(new word_map);
     if (ordinal == all_.size()) all_.push_back(nullptr);
     fragment.beside = made.get();
@@ -25,6 +28,8 @@ sparse_set& sparse_table::add(fragment_data& fragment) {
 
 void sparse_table::remove(sparse_set& set) noexcept {
     all_[set.ordinal] = nullptr;
+    std::replace(by_type_.data(), by_type_.data() + types_, &set,
+                 static_cast<sparse_set*>(nullptr));
     set.fragment->beside = nullptr;
     delete &set;
     while (!all_.empty() && all_.back() == nullptr) all_.pop_back();
@@ -86,12 +91,14 @@ void sparse_table::hand_over(sparse_set& set, fragment_data& other) noexcept {
 }
 
 void sparse_table::note_meaning() noexcept {
+    std::fill_n(by_type_.data(), types_, nullptr);
     for (sparse_set* one : all_) {
         if (one == nullptr || one->fragment == nullptr) continue;
         const fragment_data& owner = *one->fragment;
         const bool is_simple = shape_.keeps_slots() && owner.hooks.kinds() == 0;
-        one->is_added_simply = is_simple && owner.needs.empty() && !owner.type->pinned;
-        one->is_removed_simply = is_simple && owner.type->destroy == nullptr;
+        one->set_simple(is_simple && owner.needs.empty() && !owner.type->pinned,
+                        is_simple && owner.type->destroy == nullptr);
+        if (owner.is_own) by_type_[static_cast<std::size_t>(owner.value_type)] = one;
     }
 }
 

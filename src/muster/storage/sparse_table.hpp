@@ -21,7 +21,10 @@ namespace muster::detail {
 
 class MUSTER_API sparse_table {
 public:
-    explicit sparse_table(const sparse_set::id_shape& ids) noexcept : shape_(ids) {}
+    explicit sparse_table(const sparse_set::id_shape& ids) : shape_(ids) {
+        by_type_.grow(1);
+        by_type_[types_++] = nullptr;  // of `no_type`
+    }
     sparse_table(const sparse_table&) = delete;
     sparse_table& operator=(const sparse_table&) = delete;
     ~sparse_table();
@@ -29,6 +32,11 @@ public:
     /// All sets; null where one was removed.
     [[nodiscard]] const std::vector<sparse_set*>& all() const noexcept { return all_; }
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
+    /// That of the fragment that the world made for this type, or null.
+    [[nodiscard]] sparse_set* find(type_index type) const noexcept {
+        const auto at = static_cast<std::size_t>(type);
+        return by_type_[at < types_ ? at : 0];
+    }
 
     /// A set for this fragment, which has none. `std::bad_alloc` changes nothing.
     sparse_set& add(fragment_data& fragment);
@@ -86,7 +94,7 @@ public:
     void forget_entries() noexcept;
     /// The values of a set whose fragment is gone, and which nobody has, wait for another fragment.
     void hand_over(sparse_set& set, fragment_data& other) noexcept;
-    /// What getting or losing a value means may have changed.
+    /// What getting or losing a value means may have changed, or which fragment has which set.
     void note_meaning() noexcept;
     void trim() noexcept;
 
@@ -110,6 +118,8 @@ private:
     std::uint64_t marks_size_ = 0;
     raw_array<std::uint8_t> marks_;       // of near keys
     key_map<std::uint8_t, 0> far_marks_;  // of all others
+    raw_array<sparse_set*> by_type_;      // see `find`
+    std::size_t types_ = 0;               // of by_type_
     std::vector<sparse_set*> all_;        // owned; by ordinal
     std::vector<word_map*> words_;        // owned; one for 64 sets behind the first few
 };

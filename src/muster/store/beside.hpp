@@ -36,16 +36,17 @@ inline bool store<Layout>::put_simply(at_type who, sparse_set& set, incoming<Arg
     using type = typename incoming<Arg>::type;
     constexpr std::size_t size = value_size<type>;
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
-    const std::uint64_t place = who.id.key() - pool_.near_key();
-    const sparse_set::entry_words entries = set.entries();
-    if (!entries.cover(place) || !set.is_added_simply) [[unlikely]]
+    const sparse_set::entry_words entries = set.simply_added();
+    if (!entries.cover(who.id.key())) [[unlikely]]
         return false;
-    std::uint64_t& entry = entries[place];
-    const std::uint64_t here = ids.read(entry, who.id.value());
-    const bool is_there = here < ids.slot_limit();
-    if (is_there ? Present != present::assign : here - ids.kept() >= ids.slot_limit()) [[unlikely]]
+    sparse_entry& entry = entries[who.id.key()];
+    std::uint64_t here = ids.read(entry, who.id.value());
+    bool is_there = false;
+    if (here - ids.kept() < ids.slot_limit()) [[likely]]
+        here -= ids.kept();
+    else if (is_there = Present == present::assign && here < ids.slot_limit(); !is_there)
         return false;
-    const slot_index slot{static_cast<std::uint32_t>(is_there ? here : here - ids.kept())};
+    const slot_index slot{static_cast<std::uint32_t>(here)};
     if constexpr (size != 0 && !is_pinned<type>) {
         const busy_while<incoming<Arg>::runs_code> nobody_else(*this);
         std::byte* const room = set.template at_of<size>(slot);
@@ -121,11 +122,10 @@ inline void store<Layout>::replace_beside(sparse_set& set, id_type who, slot_ind
 template <class Layout>
 inline bool store<Layout>::remove_simply(id_type who, sparse_set& set) noexcept {
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
-    const std::uint64_t place = who.key() - pool_.near_key();
-    const sparse_set::entry_words entries = set.entries();
-    if (!entries.cover(place) || !set.is_removed_simply) [[unlikely]]
+    const sparse_set::entry_words entries = set.simply_removed();
+    if (!entries.cover(who.key())) [[unlikely]]
         return false;
-    std::uint64_t& entry = entries[place];
+    sparse_entry& entry = entries[who.key()];
     const std::uint64_t here = ids.read(entry, who.value());
     if (here >= ids.slot_limit()) [[unlikely]]
         return false;

@@ -83,7 +83,7 @@ bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
     }
     hooks.prepare(hook_kind::remove, 1);
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
-    const std::uint64_t place = who.id.key() - pool_.near_key();
+    const std::uint64_t place = set.key_of(who.id.value());
     const busy_scope nobody_else(*this);
     if (ids.keeps_slots() && set.entries().cover(place) &&
         ids.read(set.entries()[place], who.id.value()) == to_int(here)) {
@@ -101,13 +101,12 @@ bool store<Layout>::remove_beside(at_type who, sparse_set& set) {
 template <class Layout>
 bool store<Layout>::make_simple(at_type who, sparse_set& set, const char* call) {
     (void)require(who, call);
-    if (!set.is_added_simply || !pool_.is_near(who.id.key())) return false;
+    if (!set.is_added_simply() || !pool_.is_near(who.id.key())) return false;
     prepare_beside(set, who.id);
     constexpr auto ids = sparse_set::id_shape::of<Layout>();
-    const std::uint64_t place = who.id.key() - pool_.near_key();
-    const sparse_set::entry_words entries = set.entries();
-    if (!entries.cover(place)) return false;
-    const std::uint64_t here = ids.read(entries[place], who.id.value());
+    const sparse_set::entry_words entries = set.simply_added();
+    if (!entries.cover(who.id.key())) return false;
+    const std::uint64_t here = ids.read(entries[who.id.key()], who.id.value());
     if (here == ids.unset()) set.keep_slot(who.id);
     return here <= ids.unset();
 }

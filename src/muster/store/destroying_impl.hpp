@@ -147,7 +147,10 @@ void store<Layout>::forget_fragment(fragment_data& fragment) noexcept {
             if (!is_own) drop(one, fragment);
         });
         if (waiting != nullptr && !is_awaited) sparse_.remove(*waiting);
-        if (waiting != nullptr && is_awaited) waiting->fragment = nullptr;
+        if (waiting != nullptr && is_awaited) {
+            waiting->fragment = nullptr;
+            sparse_.note_meaning();
+        }
         fragment.beside = nullptr;
         fragments_.remove(fragment);
     }

@@ -52,12 +52,12 @@ fragment_data& store<Layout>::add_fragment(type_index type, const type_info& inf
     const id_type which = find_own_id();
     tell(which.key());
     new_fragment guard{fragments_, sparse_, &fragments_.add(type, info, which.value())};
+    guard.made->value_type = type;
+    guard.made->is_own = true;
     if (info.sparse) sparse_.add(*guard.made);
     pool_.create_at(which);
     fragment_data& made = *std::exchange(guard.made, nullptr);
     if (info.sparse) note_meaning();
-    made.value_type = type;
-    made.is_own = true;
     own_from_ = smaller(own_from_, which.key());
     ++own_;
     return made;

@@ -176,6 +176,14 @@ public:
         raise_missing(who, call, f, find_type_index<T>(), type_name<T>());
     }
 
+    /// Where the values of T are, if it is sparse; or null.
+    template <class T>
+    [[nodiscard]] sparse_set* find_set() const noexcept {
+        if constexpr (is_always_sparse<T>())
+            return sparse_.find(find_type_index<T>());
+        else
+            return find_fragment<T>().beside;
+    }
     /// The same for a fragment that is sparse, or for `no_fragment`.
     template <class T>
     [[nodiscard]] static T* find_beside(id_type e, const fragment_data& fragment) noexcept {
@@ -538,7 +546,7 @@ public:
     bool put(at_type who, const char* call, incoming<Args>... values) {
         // What comes and goes every frame comes first, and needs no stack: the rest is a call at the end.
         if constexpr (sizeof...(Args) == 1 && all_typed<Args...> && !watches_threads)
-            if (sparse_set* const set = (values.find(*this), ...).beside;
+            if (sparse_set* const set = (find_set<typename incoming<Args>::type>(), ...);
                 set != nullptr && busy_ == 0 && put_simply<Present>(who, *set, values...))
                 return true;
         return put_any<Present, Args...>(who, call, std::move(values)...);
@@ -606,7 +614,7 @@ public:
     template <class... Ts>
     bool remove(at_type who) {
         if constexpr (sizeof...(Ts) == 1 && !watches_threads)
-            if (sparse_set* const set = (find_fragment<Ts>(), ...).beside;
+            if (sparse_set* const set = (find_set<Ts>(), ...);
                 set != nullptr && busy_ == 0 && remove_simply(who.id, *set))
                 return true;
         return remove_any<Ts...>(who);

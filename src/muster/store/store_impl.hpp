@@ -38,8 +38,9 @@ store<Layout>::store(const world_options& options)
              .reuse = options.reuse,
              .first_version = number_.first_version()}),
       graph_(id_type_info<Layout>, chunk_limit),
-      sparse_({Layout::key_bits, Layout::version_bits + Layout::world_bits, pool_.near_key(),
-               sizeof(id_type)}) {
+      // Where keys begin with small ones, sets count from 0: then they need not be asked where to begin.
+      sparse_({Layout::key_bits, Layout::version_bits + Layout::world_bits,
+               pool_.near_key() < 65'536 ? 0 : pool_.near_key(), sizeof(id_type)}) {
     if (provenance_) told_from_ = 0;
     by_list_.grow(8);
     by_list_[lists_++] = {};
