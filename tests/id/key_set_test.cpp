@@ -11,7 +11,7 @@ namespace {
 TEST(key_set, behaves_as_an_ordered_set) {
     std::mt19937_64 dice(1);
     for (int round = 0; round < 50; ++round) {
-        key_set set;
+        key_set<> set;
         std::set<std::uint64_t> model;
         for (int i = 0; i < 300; ++i) {
             const std::uint64_t key = dice() % 4 == 0 ? dice() >> 20 : dice() % 500;
@@ -30,7 +30,7 @@ TEST(key_set, behaves_as_an_ordered_set) {
 }
 
 TEST(key_set, skip_passes_its_members) {
-    key_set set;
+    key_set<> set;
     for (const std::uint64_t key : {3u, 4u, 64u, 130u}) set.insert(key);
     EXPECT_EQ(set.skip(0, 3), 3u);    // 0 1 2
     EXPECT_EQ(set.skip(0, 4), 6u);    // 0 1 2 5

@@ -32,20 +32,16 @@ def member(value, *names):
     raise gdb.error("no member " + " or ".join(names))
 
 
-def elements(vector):
-    """The elements of a std::vector."""
-    try:
-        start, end = vector["_M_impl"]["_M_start"], vector["_M_impl"]["_M_finish"]
-    except gdb.error:
-        start, end = vector["__begin_"], vector["__end_"]
-    return [start[i] for i in range(int(end - start))]
-
-
 def text(view):
     """A std::string_view as a string."""
     data = member(view, "_M_str", "__data_", "__data")
     size = int(member(view, "_M_len", "__size_", "__size"))
     return data.string(length=size) if size else ""
+
+
+def elements(list):
+    """The elements of an array_list."""
+    return [list["data_"][i] for i in range(int(list["size_"]))]
 
 
 def word_at(address, size=8):

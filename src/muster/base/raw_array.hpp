@@ -6,25 +6,28 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <type_traits>
-#include <utility>
 
 namespace muster::detail {
 
 /// Owns uninitialised room; who uses it knows which elements have a value.
 template <class T>
 class raw_array {
-    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    static_assert(__is_trivially_copyable(T));  // a trait would be compiled for each type
     static_assert(alignof(T) <= alignof(std::max_align_t));
 
 public:
     raw_array() = default;
-    raw_array(raw_array&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)),
-          capacity_(std::exchange(other.capacity_, 0)) {}
+    raw_array(raw_array&& other) noexcept : data_(other.data_), capacity_(other.capacity_) {
+        other.data_ = nullptr;
+        other.capacity_ = 0;
+    }
     raw_array& operator=(raw_array&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(capacity_, other.capacity_);
+        T* const data = data_;
+        const std::size_t capacity = capacity_;
+        data_ = other.data_;
+        capacity_ = other.capacity_;
+        other.data_ = data;
+        other.capacity_ = capacity;
         return *this;
     }
     ~raw_array() { std::free(static_cast<void*>(data_)); }
@@ -50,7 +53,8 @@ public:
     void trim(std::size_t count) noexcept {
         if (count >= capacity_) return;
         if (count == 0) {
-            std::free(static_cast<void*>(std::exchange(data_, nullptr)));
+            std::free(static_cast<void*>(data_));
+            data_ = nullptr;
             capacity_ = 0;
             // NOLINTNEXTLINE(bugprone-sizeof-expression)
         } else if (void* const less = std::realloc(static_cast<void*>(data_), count * sizeof(T))) {

@@ -8,7 +8,7 @@
 namespace muster::detail {
 
 inline void append_part(std::string& sentence, std::string_view part) {
-    sentence += part;
+    sentence.append(part.data(), part.size());
 }
 inline void append_part(std::string& sentence, std::uint64_t part) {
     sentence += std::to_string(part);

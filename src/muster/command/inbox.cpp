@@ -14,7 +14,7 @@ struct inbox::parts {
     std::mutex guard;
     std::vector<recorder*> mail;
     std::vector<recorder*> empty;
-    std::vector<std::uint64_t> ids;
+    array_list<std::uint64_t> ids;
 };
 
 inbox::inbox() : parts_(new parts) {}
@@ -69,9 +69,9 @@ std::vector<recorder*> inbox::take_all() {
     return std::exchange(parts_->mail, {});
 }
 
-void inbox::take_ids(std::vector<std::uint64_t>& out, std::size_t count) {
+void inbox::take_ids(array_list<std::uint64_t>& out, std::size_t count) {
     const std::lock_guard lock(parts_->guard);
-    std::vector<std::uint64_t>& all = parts_->ids;
+    array_list<std::uint64_t>& all = parts_->ids;
     count = std::min(count, all.size());
     out.insert(out.end(), all.end() - static_cast<std::ptrdiff_t>(count), all.end());
     all.resize(all.size() - count);
@@ -82,9 +82,9 @@ std::size_t inbox::count_ids() const noexcept {
     return parts_->ids.size();
 }
 
-void inbox::put_ids(std::vector<std::uint64_t>& unused) noexcept {
+void inbox::put_ids(array_list<std::uint64_t>& unused) noexcept {
     const std::lock_guard lock(parts_->guard);
-    std::vector<std::uint64_t>& all = parts_->ids;
+    array_list<std::uint64_t>& all = parts_->ids;
     if (all.empty()) return std::swap(all, unused);
     first_error ignored;  // as above
     ignored.attempt([&] { all.insert(all.end(), unused.begin(), unused.end()); });

@@ -1,6 +1,7 @@
 // inbox: what the threads of a user's own hand to a world, and the ids that it keeps ready for them.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/atomic_word.hpp>
 #include <muster/command/recorder.hpp>
 
@@ -33,8 +34,8 @@ public:
     [[nodiscard]] std::vector<recorder*> take_all();
 
     /// Ids that were reserved and are not used: up to `count` are added to `out`.
-    void take_ids(std::vector<std::uint64_t>& out, std::size_t count);
-    void put_ids(std::vector<std::uint64_t>& unused) noexcept;
+    void take_ids(array_list<std::uint64_t>& out, std::size_t count);
+    void put_ids(array_list<std::uint64_t>& unused) noexcept;
     [[nodiscard]] std::size_t count_ids() const noexcept;
 
 private:

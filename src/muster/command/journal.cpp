@@ -54,8 +54,8 @@ std::uint32_t journal::ensure(std::uint64_t who, std::uint32_t open) {
     return add_group(who, false);
 }
 
-std::vector<std::uint32_t> journal::waiting_for(std::uint64_t who) {
-    std::vector<std::uint32_t> found;
+array_list<std::uint32_t> journal::waiting_for(std::uint64_t who) {
+    array_list<std::uint32_t> found;
     if (now_.groups == done_) return found;
     find_places();
     const auto add_all = [&](std::uint32_t group) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <muster/base/arena.hpp>
+#include <muster/base/array_list.hpp>
 #include <muster/storage/sparse_set.hpp>
 #include <muster/type/fragment_data.hpp>
 
@@ -22,7 +23,6 @@
 #include <cstdint>
 #include <source_location>
 #include <string_view>
-#include <vector>
 
 namespace muster::detail {
 
@@ -67,8 +67,8 @@ struct change_shape {
 
 /// Whom a batch concerns: all entities of some chunks or, where sparse fragments are asked for, some.
 struct batch_targets {
-    std::vector<chunk_data*> chunks;
-    std::vector<std::uint64_t> ids;
+    array_list<chunk_data*> chunks;
+    array_list<std::uint64_t> ids;
     bool is_by_id = false;
 };
 
@@ -171,7 +171,7 @@ public:
 
     /// All that waits for this entity, in its order, and the barriers among it, but for batches: who
     /// they will concern is not known yet. O(its changes).
-    [[nodiscard]] std::vector<std::uint32_t> waiting_for(std::uint64_t who);
+    [[nodiscard]] array_list<std::uint32_t> waiting_for(std::uint64_t who);
     /// Whether a value of this fragment waits, for anyone or for this entity. O(all).
     [[nodiscard]] bool has_value_of(const fragment_data& fragment) const noexcept;
     [[nodiscard]] bool has_value_of(const fragment_data& fragment,

@@ -2,13 +2,13 @@
 // it has recorded, each with the place in the order that a single thread would have made them in.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/command/recorder.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace muster::detail {
 
@@ -48,7 +48,7 @@ struct lane {
     const void* store = nullptr;  // the world's
     lane* outer = nullptr;        // this thread's part in the phase of another world
     recorder changes;
-    std::vector<mark> marks;
+    array_list<mark> marks;
     row_window window;        // what the next loop over its list is to see
     std::string_view system;  // that runs; empty: none
     std::uint32_t work = 0;   // the number of its work

@@ -83,14 +83,14 @@ void make_plan(plan& made, chunk_graph& graph, chunk_data& from,
     std::vector<fate>& all = come_to.all();
     std::ranges::sort(all, {}, [](const fate& one) { return one.fragment->index; });
 
-    std::vector<fragment_data*> set;
+    array_list<fragment_data*> set;
     for (const fate& one : all)
         if (one.from != fate::source::gone && one.fragment->beside == nullptr)
             set.push_back(one.fragment);
     made.generation = 0;  // until all is there
     made.from = &from;
     made.to = &graph.ensure(set);
-    made.beside.assign(beside.begin(), beside.end());
+    made.beside.assign(beside.data(), beside.data() + beside.size());
     made.beside_changes.clear();
     made.columns.clear();
     made.arrivals.clear();

@@ -4,6 +4,7 @@
 // changes' shape, their kinds and fragments: entities that are treated alike share a plan.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/command/journal.hpp>
 #include <muster/storage/chunk_graph.hpp>
 
@@ -33,14 +34,14 @@ struct MUSTER_API plan {
 
     chunk_data* from = nullptr;
     chunk_data* to = nullptr;
-    std::vector<fragment_data*> beside;  // the sparse fragments that it has
+    array_list<fragment_data*> beside;  // the sparse fragments that it has
     std::vector<beside_change> beside_changes;
-    std::vector<std::uint32_t> columns;  // for each of the source: which of the target, or
-                                         // `edge::dropped`
+    array_list<std::uint32_t> columns;  // for each of the source: which of the target, or
+                                        // `edge::dropped`
     std::vector<arrival> arrivals;
 
     // What hooks and observers are told, in the order of fragments; only those that have such.
-    std::vector<fragment_data*> removed;
+    array_list<fragment_data*> removed;
     struct told {
         fragment_data* fragment;
         bool is_new;
@@ -50,7 +51,7 @@ struct MUSTER_API plan {
 
     [[nodiscard]] bool is_told() const noexcept { return !removed.empty() || !present.empty(); }
 
-    std::vector<fragment_data*> settled;  // whose type was open until a value arrives
+    array_list<fragment_data*> settled;  // whose type was open until a value arrives
 
     /// No hook, no default value, no sparse fragment, and no code of the user's runs for it.
     bool moves_bytes = false;
@@ -80,11 +81,11 @@ struct waiting_value {
 /// What is needed while a journal is carried out.
 struct playback {
     plan_cache plans;
-    const plan* last_plan = nullptr;     // of `plans`, which may have another there by now
-    std::vector<change_shape> shape;     // of the entity that is carried out
-    std::vector<waiting_value> values;   // of it, one for each of the shape; owned
-    arena scratch;                       // for what one change needs
-    std::vector<fragment_data*> beside;  // see `store::beside_of`
+    const plan* last_plan = nullptr;    // of `plans`, which may have another there by now
+    std::vector<change_shape> shape;    // of the entity that is carried out
+    std::vector<waiting_value> values;  // of it, one for each of the shape; owned
+    arena scratch;                      // for what one change needs
+    array_list<fragment_data*> beside;  // see `store::beside_of`
 };
 
 }  // namespace muster::detail

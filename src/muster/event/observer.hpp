@@ -5,6 +5,7 @@
 //     moved.each([](entity e, position& p) { ... });     // each once; from now on it gathers anew
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/query/query.hpp>
 #include <muster/type/change_log.hpp>
 
@@ -47,11 +48,15 @@ public:
     using id_type = basic_id<Layout>;
 
     basic_observer(basic_observer&& other) noexcept
-        : store_(other.store_), query_(other.query_), log_(std::exchange(other.log_, nullptr)) {}
+        : store_(other.store_), query_(other.query_), log_(other.log_) {
+        other.log_ = nullptr;
+    }
     basic_observer& operator=(basic_observer&& other) noexcept {
         std::swap(store_, other.store_);
         std::swap(query_, other.query_);
-        std::swap(log_, other.log_);
+        detail::change_log* const log = log_;
+        log_ = other.log_;
+        other.log_ = log;
         return *this;
     }
     ~basic_observer() {
@@ -154,7 +159,7 @@ public:
 
     /// All ids that were gathered, whatever has become of them. O(gathered).
     [[nodiscard]] std::vector<id_type> take() {
-        const std::vector<std::uint64_t> values = log_->begin_reading();
+        const detail::array_list<std::uint64_t> values = log_->begin_reading();
         std::vector<id_type> made;
         const giving_back guard{*log_, values};
         made.reserve(values.size());
@@ -200,7 +205,7 @@ private:
     /// What was taken out and not read goes back.
     struct giving_back {
         detail::change_log& log;
-        const std::vector<std::uint64_t>& all;
+        const detail::array_list<std::uint64_t>& all;
         mutable std::size_t read = 0;
         ~giving_back() { log.end_reading(all, read); }
     };
@@ -290,7 +295,7 @@ private:
     store_type* store_;
     query_type query_;
     detail::change_log* log_;  // held
-    std::vector<std::uint64_t> all_;
+    detail::array_list<std::uint64_t> all_;
     scope changes_;
     std::size_t at_ = 0;
     int exceptions_ = std::uncaught_exceptions();

@@ -9,6 +9,8 @@
 
 namespace muster::detail {
 
+/// A template, so that who makes no pool does not compile it.
+template <class Key = std::uint64_t>
 class key_set {
 public:
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -63,7 +65,7 @@ public:
     }
 
 private:
-    sparse_array<std::uint64_t> groups_;  // key / 64 -> one bit per key, never 0
+    sparse_array<Key> groups_;  // key / 64 -> one bit per key, never 0
     std::size_t size_ = 0;
 };
 

@@ -746,8 +746,8 @@ private:
     bool is_stack_ = reuse_ == reuse::lifo;  // keys are freed and taken at the head, nothing else
     bool started_over_ = false;              // versions wrapped or were recycled: ids came twice
     sparse_array<key_type> claimed_;         // keys that left the line, and the key behind each
-    key_set ahead_;                          // keys issued from first_ + fresh_ on
-    key_set reserved_;         // keys of those, or below them, whose ids are not alive yet
+    key_set<> ahead_;                        // keys issued from first_ + fresh_ on
+    key_set<> reserved_;       // keys of those, or below them, whose ids are not alive yet
     std::uint64_t known_ = 0;  // keys below this are the pool's, or in the two above
     atomic_word<std::uint64_t> border_;  // the same, but for what others took since
     sparse_array<Slot> far_;             // the slots of keys that main_ does not cover

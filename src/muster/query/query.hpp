@@ -425,7 +425,8 @@ private:
         detail::match_list& mine = shared_list();
         if (detail::lane* const at = detail::find_lane(store_);
             at != nullptr && at->window.list == &mine) {
-            const detail::row_window part = std::exchange(at->window, {});
+            const detail::row_window part = at->window;
+            at->window = {};
             return {part.first, part.last, true, part.from, part.to};
         }
         (store_->template watch<typename argument<Ts>::type>(

@@ -46,7 +46,7 @@ match_list& query_cache::ensure(const terms& question) {
     auto made = std::make_unique<match_list>();
     made->question = question;
     if (size_ * 2 >= places_.size()) {
-        std::vector<match_list*> before(places_.empty() ? 16 : places_.size() * 2);
+        array_list<match_list*> before(places_.empty() ? 16 : places_.size() * 2);
         before.swap(places_);
         for (match_list* one : before)
             if (one != nullptr) places_[find(one->question)] = one;
@@ -149,7 +149,7 @@ void query_cache::refresh(match_list& list, bool has_loops) {
         forget_before(list);
     } else if (!list.chunks.empty()) {
         auto before = std::make_unique<match_list>();
-        std::vector<chunk_data*> copy(list.chunks);
+        array_list<chunk_data*> copy(list.chunks);
         before->chunks = std::move(list.chunks);
         before->before = list.before;
         list.before = before.release();
@@ -210,7 +210,7 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk,
         case term_kind::optional: break;
         }
     }
-    std::vector<fragment_data*> all = chunk.fragments;
+    array_list<fragment_data*> all = chunk.fragments;
     sparse_.list(who, all);
     for (const fragment_data* one : all)
         if (one->is_hidden && !is_named(question, *one))

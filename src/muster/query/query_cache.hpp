@@ -7,6 +7,7 @@
 // `walk` looks at each entity.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/raw_array.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -17,7 +18,6 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace muster::detail {
 
@@ -30,14 +30,14 @@ struct beside_term {
 
 struct match_list {
     terms question;
-    std::vector<chunk_data*> chunks;  // that match, in the order of their making
-    std::uint64_t generation = 0;     // of the graph, when it was last read; 0: never
-    std::size_t seen = 0;             // chunks of the graph that were looked at
+    array_list<chunk_data*> chunks;  // that match, in the order of their making
+    std::uint64_t generation = 0;    // of the graph, when it was last read; 0: never
+    std::size_t seen = 0;            // chunks of the graph that were looked at
     match_list* before = nullptr;  // what loops may still go over, and what was before that; owned
 
-    std::vector<beside_term> beside;  // and sparse fragments that hide entities: `without`
-    bool is_plain = true;             // the chunks are all of the answer
-    bool is_inside = false;           // who matches is in a chunk
+    array_list<beside_term> beside;  // and sparse fragments that hide entities: `without`
+    bool is_plain = true;            // the chunks are all of the answer
+    bool is_inside = false;          // who matches is in a chunk
 };
 
 /// What a list had when it was read. It stays there while a loop goes over it: see `query_cache::read`.
@@ -121,7 +121,7 @@ private:
     const fragment_table& fragments_;
     const chunk_graph& graph_;
     const sparse_table& sparse_;
-    std::vector<match_list*> places_;  // owned; by hash; a power of two, at most half of them taken
+    array_list<match_list*> places_;  // owned; by hash; a power of two, at most half of them taken
     std::size_t size_ = 0;
     struct state {
         std::uint64_t generation = 0;  // of the graph

@@ -2,9 +2,6 @@
 
 namespace muster::detail {
 
-template class MUSTER_API walk<layouts::bound>;
-template class MUSTER_API walk<layouts::compact>;
-template class MUSTER_API walk<layouts::exact>;
-template class MUSTER_API walk<layouts::packed>;
+template class MUSTER_API walk<layouts::bound>;  // the others are in walk_presets.cpp
 
 }  // namespace muster::detail

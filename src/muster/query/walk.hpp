@@ -12,6 +12,7 @@
 // While a walk goes on, a scope is open: nothing comes or goes.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/store/store.hpp>
 
@@ -21,7 +22,6 @@
 #include <new>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace muster::detail {
 
@@ -113,7 +113,7 @@ private:
     const store<Layout>& store_;
     const query_cache& cache_;
     const terms& question_;
-    std::vector<beside_term> beside_;    // what is asked of each entity
+    array_list<beside_term> beside_;     // what is asked of each entity
     std::span<wanted_fragment> wanted_;  // what is shown; in room_
 
     chunk_data* const* next_chunk_;
@@ -135,9 +135,9 @@ private:
     std::uint64_t unshown_ = 0;          // lanes that `next(rows&)` has not come to
 
     // Only where a set leads, and chunks are asked for.
-    std::vector<lane_place> places_;  // of each lane
-    std::vector<char> matching_;      // which chunks do
-    std::vector<std::byte*> found_;   // by wanted fragment and lane; see `lane_source`
+    array_list<lane_place> places_;  // of each lane
+    array_list<char> matching_;      // which chunks do
+    array_list<std::byte*> found_;   // by wanted fragment and lane; see `lane_source`
     wanted_fragment room_[terms::limit];
 };
 

@@ -2,6 +2,7 @@
 // <muster/world/instantiate.hpp> for a user's own layout.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/query/walk.hpp>
 
 #include <algorithm>
@@ -57,7 +58,7 @@ void walk<Layout>::note_matching(const match_list& list) {
     const auto is_inside = [](const fragment_data* one) {
         return one->beside == nullptr && one != &no_fragment;
     };
-    const std::vector<chunk_data*>& all = store_.graph().all();
+    const array_list<chunk_data*>& all = store_.graph().all();
     const bool is_loose = cache_.may_match(question_, store_.graph().nowhere());
     if (is_loose && std::ranges::none_of(wanted_, is_inside, &wanted_fragment::fragment) &&
         std::ranges::none_of(beside_, is_inside, &beside_term::fragment)) {

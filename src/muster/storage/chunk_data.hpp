@@ -10,6 +10,7 @@
 // chunk's capacity.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/storage/column.hpp>
 #include <muster/storage/edge_table.hpp>
 
@@ -17,7 +18,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace muster::detail {
 
@@ -26,7 +26,7 @@ struct MUSTER_API chunk_data {
     column ids;
     std::size_t size = 0;
     std::size_t capacity = 0;
-    std::vector<column> columns;
+    array_list<column> columns;
     chunk_index index{};
     bool runs_code = false;     // moving or destroying its values runs code of the user's
     bool is_complete = true;    // it has all that its fragments need
@@ -38,8 +38,8 @@ struct MUSTER_API chunk_data {
     std::uint64_t serial = 0;   // by the order of making; never given twice
     std::size_t hash = 0;       // of `fragments`
     edge_table edges;           // to other chunks
-    std::vector<fragment_data*> fragments;  // by number
-    std::vector<std::byte> fragment_ids;    // their ids, as the layout has them
+    array_list<fragment_data*> fragments;  // by number
+    array_list<std::byte> fragment_ids;    // their ids, as the layout has them
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;

@@ -72,7 +72,7 @@ void note_meaning_of(chunk_data& one) {
 
 }  // namespace
 
-void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> added) {
+void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added) {
     for (std::size_t i = 0; i < added.size(); ++i)
         for (fragment_data* const one : added[i]->needs) {
             const auto at = std::ranges::lower_bound(set, one, lower);
@@ -111,7 +111,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     // All memory first: nothing from `commit` on can fail.
     auto made = std::make_unique<chunk_data>();
     made->hash = hash;
-    made->fragments.assign(set.begin(), set.end());
+    made->fragments.assign(set.data(), set.data() + set.size());
     made->ids = column(id_type_, nullptr);
     made->index =
         free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();
@@ -119,7 +119,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     made->has_sparse = std::ranges::any_of(set, is_sparse);
     for (fragment_data* one : set)
         if (one->type->size != 0 && !is_sparse(one)) {
-            made->columns.emplace_back(*one->type, one);
+            made->columns.push_back(column(*one->type, one));
             made->runs_code |= one->type->relocate != nullptr || one->type->destroy != nullptr;
         }
     reserve_more(by_index_, 1);
@@ -167,13 +167,13 @@ void chunk_graph::rehash(std::size_t chunks) {
     std::size_t size = larger(places_.size(), 16);
     while (size < chunks * 2) size *= 2;
     if (size == places_.size()) return;
-    std::vector<chunk_data*> before(size);
+    array_list<chunk_data*> before(size);
     before.swap(places_);
     for (chunk_data* one : order_) places_[find_place(one->fragments, one->hash)] = one;
 }
 
 const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, bool removes) {
-    std::vector<fragment_data*> set;
+    array_list<fragment_data*> set;
     set.reserve(from.fragments.size() + other.fragments.size());
     if (removes)
         std::ranges::set_difference(from.fragments, other.fragments, std::back_inserter(set),
@@ -181,14 +181,14 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
     else
         std::ranges::set_union(from.fragments, other.fragments, std::back_inserter(set), lower);
     bool is_mixed = other.has_sparse;
-    std::erase_if(set, is_sparse);
+    set.erase_if(is_sparse);
     const std::size_t given = set.size();
     if (!removes) {
-        std::vector<fragment_data*> added;
+        array_list<fragment_data*> added;
         std::ranges::set_difference(other.fragments, from.fragments, std::back_inserter(added),
                                     lower);
         complete(set, std::move(added));
-        is_mixed = std::erase_if(set, is_sparse) != 0 || is_mixed;
+        is_mixed = set.erase_if(is_sparse) != 0 || is_mixed;
     }
     chunk_data& target = ensure(set);
 
@@ -214,7 +214,7 @@ void chunk_graph::forget(chunk_data& one) noexcept {
     for (fragment_data* fragment : one.fragments) {
         if (fragment->alone == one.index) fragment->alone = chunk_index{};
         fragment->bases[to_int(one.index)] = nullptr;
-        std::erase(fragment->chunks, one.index);
+        fragment->chunks.erase_value(one.index);
     }
     by_index_[to_int(one.index)] = nullptr;
     free_.push_back(one.index);  // has room: see `add`
@@ -249,7 +249,7 @@ void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {
         return one->size == 0 && one != by_index_[0] &&
                (fragment == nullptr || one->has(*fragment));
     };
-    std::erase_if(order_, [&](chunk_data* one) {
+    order_.erase_if([&](chunk_data* one) {
         if (!is_garbage(one)) return false;
         forget(*one);
         return true;

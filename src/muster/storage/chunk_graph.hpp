@@ -11,17 +11,17 @@
 // Chunk 0 is the empty set: it has no rows, since entities without fragments are in no chunk.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/storage/chunk_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace muster::detail {
 
 /// Adds to a sorted set what those of `added`, which are in it, need, and what that needs.
-MUSTER_API void complete(std::vector<fragment_data*>& set, std::vector<fragment_data*> added);
+MUSTER_API void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added);
 
 class MUSTER_API chunk_graph {
 public:
@@ -61,7 +61,7 @@ public:
     void note_hooks() noexcept;
 
     /// All chunks in the order of their making.
-    [[nodiscard]] const std::vector<chunk_data*>& all() const noexcept { return order_; }
+    [[nodiscard]] const array_list<chunk_data*>& all() const noexcept { return order_; }
     /// While it is the same, `all` only gets longer, and chunks mean what they did. Never 0.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
@@ -77,10 +77,10 @@ private:
                                          std::size_t hash) const noexcept;
     void rehash(std::size_t places);
 
-    std::vector<chunk_data*> by_index_;  // owned; null: free
-    std::vector<chunk_index> free_;      // numbers to use again
-    std::vector<chunk_data*> order_;
-    std::vector<chunk_data*> places_;  // by hash; a power of two, at most half of them taken
+    array_list<chunk_data*> by_index_;  // owned; null: free
+    array_list<chunk_index> free_;      // numbers to use again
+    array_list<chunk_data*> order_;
+    array_list<chunk_data*> places_;  // by hash; a power of two, at most half of them taken
     const type_info& id_type_;
     std::size_t limit_;
     std::uint64_t last_serial_ = 0;

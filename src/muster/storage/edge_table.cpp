@@ -9,7 +9,7 @@ edge_table::~edge_table() {
 
 void edge_table::reserve_one() {
     if ((size_ + 1) * 2 <= room_.size()) return;
-    std::vector<place> before(room_.empty() ? 4 : room_.size() * 2, nothing);
+    array_list<place> before(room_.empty() ? 4 : room_.size() * 2, nothing);
     before.swap(room_);
     places_ = room_.data();
     mask_ = room_.size() - 1;

@@ -1,11 +1,11 @@
 // edge_table: where an entity goes from one chunk when fragments are added or removed.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace muster::detail {
 
@@ -18,7 +18,7 @@ struct edge {
 
     std::uint64_t key;
     chunk_data* target;
-    std::vector<std::uint32_t> columns;  // for each column of the source: which of the target
+    array_list<std::uint32_t> columns;  // for each column of the source: which of the target
     bool has_needed = false;  // the target has more than the source and what is added: see `needs`
     bool is_mixed = false;    // sparse fragments come or go, too: they are not in the target
     mutable bool is_told = false;  // a hook is to be called, or it is mixed: not the plain way
@@ -66,7 +66,7 @@ private:
     const place* places_ = &nothing;  // mask_ + 1, at most half of them taken
     std::uint64_t mask_ = 0;
     std::size_t size_ = 0;
-    std::vector<place> room_;  // what places_ points to, but for `nothing`
+    array_list<place> room_;  // what places_ points to, but for `nothing`
 };
 
 }  // namespace muster::detail

@@ -168,7 +168,7 @@ void sparse_set::trade(slot_index one, slot_index other, void* aside) noexcept {
     relocate(at(other), room, 1);
 }
 
-void sparse_set::reorder(const std::vector<slot_index>& order) {
+void sparse_set::reorder(const array_list<slot_index>& order) {
     const std::size_t count = size();
     if (count == 0) return;
     const std::size_t size = value_size_;

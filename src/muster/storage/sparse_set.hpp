@@ -20,6 +20,7 @@
 // the entity gets it, and kept there until nothing can fail any more. So values need not be movable.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/integer.hpp>
 #include <muster/storage/key_map.hpp>
 #include <muster/type/fragment_data.hpp>
@@ -27,7 +28,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace muster::detail {
 
@@ -297,7 +297,7 @@ public:
     void trade(slot_index one, slot_index other, void* aside) noexcept;
     /// Slots 0, 1, 2, ... get the values of these, which are all that there are; all entities with them.
     /// Only for types that can be moved. `std::bad_alloc` changes nothing.
-    void reorder(const std::vector<slot_index>& order);
+    void reorder(const array_list<slot_index>& order);
 
     /// The values are of another type from now on. There must be none.
     void retype(const type_info& other) noexcept;
@@ -413,7 +413,7 @@ private:
     raw_array<std::uint32_t> free_;  // has room for all slots
     raw_array<slot_mark> marks_;     // the same, and for eights of them
     raw_array<std::byte*> id_pages_;
-    std::vector<std::size_t>
+    array_list<std::size_t>
         owners_;  // pages whose memory is theirs and that of those up to the next
     std::size_t page_count_ = 0;
     tally size_;               // slots that have a value of an entity

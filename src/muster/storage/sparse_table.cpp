@@ -35,7 +35,7 @@ void sparse_table::remove(sparse_set& set) noexcept {
     while (!all_.empty() && all_.back() == nullptr) all_.pop_back();
 }
 
-void sparse_table::list(std::uint64_t id, std::vector<fragment_data*>& found) const {
+void sparse_table::list(std::uint64_t id, array_list<fragment_data*>& found) const {
     const auto first = static_cast<std::ptrdiff_t>(found.size());
     each(id, [&](const sparse_set& one) { found.push_back(one.fragment); });
     std::sort(found.begin() + first, found.end(),

@@ -10,12 +10,12 @@
 // many sets there are, and a value that comes and goes again and again leaves the marks alone.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/storage/sparse_set.hpp>
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace muster::detail {
 
@@ -30,7 +30,7 @@ public:
     ~sparse_table();
 
     /// All sets; null where one was removed.
-    [[nodiscard]] const std::vector<sparse_set*>& all() const noexcept { return all_; }
+    [[nodiscard]] const array_list<sparse_set*>& all() const noexcept { return all_; }
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
     /// That of the fragment that the world made for this type, or null.
     [[nodiscard]] sparse_set* find(type_index type) const noexcept {
@@ -70,7 +70,7 @@ public:
             visit(few + i * 64, words_[i]->find(place(id)));
     }
     /// The fragments that have this id, by number, behind the others.
-    void list(std::uint64_t id, std::vector<fragment_data*>& found) const;
+    void list(std::uint64_t id, array_list<fragment_data*>& found) const;
     /// The first set that has this id, by ordinal, or null.
     [[nodiscard]] sparse_set* first(std::uint64_t id) const noexcept;
 
@@ -120,8 +120,8 @@ private:
     key_map<std::uint8_t, 0> far_marks_;  // of all others
     raw_array<sparse_set*> by_type_;      // see `find`
     std::size_t types_ = 0;               // of by_type_
-    std::vector<sparse_set*> all_;        // owned; by ordinal
-    std::vector<word_map*> words_;        // owned; one for 64 sets behind the first few
+    array_list<sparse_set*> all_;         // owned; by ordinal
+    array_list<word_map*> words_;         // owned; one for 64 sets behind the first few
 };
 
 }  // namespace muster::detail

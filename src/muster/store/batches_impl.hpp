@@ -3,6 +3,7 @@
 // sparse fragments are concerned, it goes entity by entity instead.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/first_error.hpp>
 #include <muster/base/text.hpp>
 #include <muster/store/chunk_exchange_impl.hpp>
@@ -24,8 +25,8 @@ inline bool concerns(const chunk_data& chunk, const change_shape& change) noexce
 
 /// The same chunks: those for which it holds, then the others.
 template <class Predicate>
-std::vector<chunk_data*> first_those(const std::vector<chunk_data*>& all, Predicate holds) {
-    std::vector<chunk_data*> made;
+array_list<chunk_data*> first_those(const array_list<chunk_data*>& all, Predicate holds) {
+    array_list<chunk_data*> made;
     for (chunk_data* one : all)
         if (holds(one)) made.push_back(one);
     for (chunk_data* one : all)
@@ -137,7 +138,7 @@ void store<Layout>::carry_out_batch(const journal_group& group) {
     note.finder(all);
     const bool destroys = !shape.empty() && shape[0].kind == change_kind::destroy;
     if (all.is_by_id || is_beside(shape)) return carry_out_by_id(all, shape, values, note);
-    std::vector<chunk_data*>& found = all.chunks;
+    array_list<chunk_data*>& found = all.chunks;
     // Those that stay where they are come first: others may join them.
     found = first_those(found, [&](const chunk_data* one) {
         return std::ranges::all_of(shape, [&](const change_shape& change) {
@@ -172,7 +173,7 @@ template <class Layout>
 void store<Layout>::carry_out_by_id(const batch_targets& found, std::span<const change_shape> shape,
                                     std::span<const value_source> values,
                                     const journal_note& note) {
-    std::vector<std::uint64_t> all = found.ids;
+    array_list<std::uint64_t> all = found.ids;
     for (const chunk_data* one : found.chunks)
         for (std::size_t row = 0; row < one->size; ++row) all.push_back(ids(*one)[row].value());
     first_error error;
@@ -422,8 +423,8 @@ std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
 }
 
 template <class Layout>
-std::vector<chunk_data*> store<Layout>::chunks_of(const fragment_data& fragment) const {
-    std::vector<chunk_data*> found;
+array_list<chunk_data*> store<Layout>::chunks_of(const fragment_data& fragment) const {
+    array_list<chunk_data*> found;
     found.reserve(fragment.chunks.size());
     for (const chunk_index one : fragment.chunks) found.push_back(&graph_.at(one));
     return found;
@@ -464,7 +465,7 @@ std::size_t store<Layout>::copy_fragment_now(const fragment_data& source, fragme
             change_one(e, shape, values);
         });
     // Those that have both come first: the others join them.
-    const std::vector<chunk_data*> owners =
+    const array_list<chunk_data*> owners =
         first_those(chunks_of(source), [&](const chunk_data* one) { return one->has(target); });
     return each_chunk(owners, [&](chunk_data& one) {
         const value_source values[] = {{source.base(one.index), 1, &source}};

@@ -1,6 +1,7 @@
 // The part of store_impl.hpp that sees to sparse fragments, whose values are beside the chunks.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/text.hpp>
 #include <muster/command/plan.hpp>
 #include <muster/store/beside.hpp>
@@ -13,8 +14,8 @@
 namespace muster::detail {
 
 template <class Layout>
-std::vector<fragment_data*> store<Layout>::fragments_of(id_type e) const {
-    std::vector<fragment_data*> all = graph_.at(find(e)->chunk()).fragments;
+array_list<fragment_data*> store<Layout>::fragments_of(id_type e) const {
+    array_list<fragment_data*> all = graph_.at(find(e)->chunk()).fragments;
     sparse_.list(e.value(), all);
     std::sort(all.begin(), all.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
@@ -64,8 +65,8 @@ void* store<Layout>::take_room(journal_entry& one) {
 }
 
 template <class Layout>
-std::vector<slot_index> store<Layout>::slots_of(const sparse_set& set) const {
-    std::vector<slot_index> all;
+array_list<slot_index> store<Layout>::slots_of(const sparse_set& set) const {
+    array_list<slot_index> all;
     all.reserve(set.size());
     for (slot_index at = set.next(0); at != no_slot; at = set.next(to_int(at) + 1))
         all.push_back(at);
@@ -160,8 +161,8 @@ void store<Layout>::refuse_unsortable(const fragment_data& fragment) const {
 /// Equal ones stay as they are. Whatever `is_before` says, the result is a permutation: the order is the
 /// user's, and may be none.
 template <class Before>
-void merge_sort(std::vector<slot_index>& all, Before is_before) {
-    std::vector<slot_index> merged(all.size());
+void merge_sort(array_list<slot_index>& all, Before is_before) {
+    array_list<slot_index> merged(all.size());
     for (std::size_t width = 1; width < all.size(); width *= 2) {
         for (std::size_t first = 0; first < all.size(); first += 2 * width) {
             const std::size_t middle = smaller(first + width, all.size());
@@ -182,7 +183,7 @@ template <class Layout>
 void store<Layout>::sort(fragment_data& fragment, value_order order, void* context) {
     refuse_unsortable(fragment);
     sparse_set& set = *fragment.beside;
-    std::vector<slot_index> all = slots_of(set);
+    array_list<slot_index> all = slots_of(set);
     const busy_scope nobody_else(*this);
     merge_sort(all,
                [&](slot_index a, slot_index b) { return order(context, set.at(a), set.at(b)); });
@@ -193,7 +194,7 @@ template <class Layout>
 void store<Layout>::sort_like(fragment_data& fragment, const fragment_data& other) {
     refuse_unsortable(fragment);
     sparse_set& set = *fragment.beside;
-    std::vector<slot_index> all;
+    array_list<slot_index> all;
     all.reserve(set.size());
     std::vector<bool> is_taken(set.end());
     const auto take = [&](slot_index slot) {
@@ -253,14 +254,14 @@ public:
 
     struct slots {
         sparse_set* set;
-        std::vector<slot_index> all;
+        array_list<slot_index> all;
         std::size_t filled = 0;  // the first have a value
     };
 
     chunk_data& staged;
     std::vector<id_type> made;
-    std::vector<fragment_data*> fragments;  // all that they get
-    std::vector<slots> beside;              // for each sparse fragment
+    array_list<fragment_data*> fragments;  // all that they get
+    std::vector<slots> beside;             // for each sparse fragment
     bool is_born = false;
     bool is_entered = false;
 
@@ -270,9 +271,9 @@ private:
 
 /// All that new entities get: what is given, what the prototype has, and what these need.
 template <class Layout>
-std::vector<fragment_data*> store<Layout>::fragments_for(const chunk_data& given,
-                                                         const at_type* prototype) const {
-    std::vector<fragment_data*> all = given.fragments;
+array_list<fragment_data*> store<Layout>::fragments_for(const chunk_data& given,
+                                                        const at_type* prototype) const {
+    array_list<fragment_data*> all = given.fragments;
     if (prototype != nullptr)
         for (fragment_data* one : fragments_of(prototype->id))
             if (!one->is_unique && std::find(all.begin(), all.end(), one) == all.end())
@@ -355,7 +356,7 @@ template <class Layout>
 void store<Layout>::enter_staged(staging& made) {
     chunk_data& staged = made.staged;
     const std::size_t count = made.made.size();
-    std::vector<fragment_data*> inside;
+    array_list<fragment_data*> inside;
     for (fragment_data* one : made.fragments)
         if (one->beside == nullptr) inside.push_back(one);
     chunk_data& into = graph_.ensure(inside);

@@ -2,6 +2,7 @@
 // are told when they have arrived, and one that throws undoes all of it. `exchange` does it with one.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/command/plan.hpp>
 #include <muster/store/store.hpp>
 
@@ -181,9 +182,10 @@ private:
         first_ = to_.size;
     }
     [[nodiscard]] bool resize(column& one) const noexcept { return one.resize(0, count_, {}); }
-    column& add_aside(std::vector<column>& all, const column& like) {
+    column& add_aside(array_list<column>& all, const column& like) {
         all.reserve(way_.arrivals.size());
-        column& made = all.emplace_back(*like.type, nullptr);
+        all.push_back(column(*like.type, nullptr));
+        column& made = all.back();
         if (!resize(made)) raise_out_of_memory();
         return made;
     }
@@ -253,8 +255,8 @@ private:
     bool is_there_ = false;
     std::vector<filled> filled_;
     std::vector<written> at_once_;
-    std::vector<column> arriving_;  // values beside the chunk, which they will replace
-    std::vector<column> leaving_;   // for each of the source, if `is_kept`: what has gone
+    array_list<column> arriving_;  // values beside the chunk, which they will replace
+    array_list<column> leaving_;   // for each of the source, if `is_kept`: what has gone
 };
 
 }  // namespace muster::detail

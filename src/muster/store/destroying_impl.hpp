@@ -1,6 +1,7 @@
 // The part of store_impl.hpp that ends entities, and fragments with all that have them.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/first_error.hpp>
 #include <muster/base/integer.hpp>
 #include <muster/store/store.hpp>
@@ -36,7 +37,7 @@ void store<Layout>::destroy_fragment(at_type who) {
     // Who dies: this one, the owners of fragments that die with them, and so on.
     std::vector<id_type> dying{who.id};
     std::unordered_set<std::uint64_t> seen{who.id.value()};
-    std::vector<fragment_data*> gone;
+    array_list<fragment_data*> gone;
     for (std::size_t i = 0; i < dying.size(); ++i) {
         fragment_data* const fragment = fragments_.find(dying[i].value());
         if (fragment == nullptr) continue;
@@ -76,7 +77,7 @@ void store<Layout>::destroy_fragment(at_type who) {
         const edge* way;
     };
     const chunk_data& less = ensure_set(gone);
-    std::vector<chunk_data*> owners;
+    array_list<chunk_data*> owners;
     for (chunk_data* one : graph_.all())
         if (one->size != 0 && std::any_of(gone.begin(), gone.end(),
                                           [&](const fragment_data* f) { return one->has(*f); }))
@@ -252,7 +253,7 @@ void store<Layout>::reset(const std::source_location& where) {
     if (has_hooks()) return reset_told(where);
     if (provenance_)
         for (id_type e = next_living(0); e; e = next_living(e.key() + 1)) note_death({e, where});
-    std::vector<fragment_data*> gone;  // the user's
+    array_list<fragment_data*> gone;  // the user's
     for (fragment_data* one : fragments_.all())
         if (!one->is_own) gone.push_back(one);
     for (const fragment_data* one : fragments_.all())

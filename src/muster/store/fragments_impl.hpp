@@ -1,13 +1,13 @@
 // The part of store_impl.hpp that makes fragments, names them and says what they mean.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 namespace muster::detail {
 
@@ -70,7 +70,7 @@ void store<Layout>::show_name(fragment_data& fragment) {
     if (!fragment.name.empty()) return;
     if (!fragment.is_own && fragment.own_name.empty()) {
         const std::string text = to_string(id_of(fragment));
-        fragment.own_name.assign(text.begin(), text.end());
+        fragment.own_name.assign(text.data(), text.data() + text.size());
     }
     fragment.name = fragment.is_own
                         ? fragment.type->name
@@ -225,7 +225,7 @@ chunk_data& store<Layout>::ensure_set(std::span<fragment_data* const> set) {
 
 template <class Layout>
 chunk_data& store<Layout>::find_set(std::span<fragment_data* const> set) {
-    std::vector<fragment_data*> sorted(set.begin(), set.end());
+    array_list<fragment_data*> sorted(set.data(), set.data() + set.size());
     std::sort(sorted.begin(), sorted.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());

@@ -285,7 +285,7 @@ void store<Layout>::add_observer(change_log& log) {
 
 template <class Layout>
 void store<Layout>::remove_observer(const change_log& log) noexcept {
-    std::erase(observers_, &log);
+    observers_.erase_if([&](const change_log* one) { return one == &log; });
     for (fragment_data* one : fragments_.all()) one->hooks.unwatch(log);
     note_hooks();
 }

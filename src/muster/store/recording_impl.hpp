@@ -161,7 +161,7 @@ void store<Layout>::stage_rows(chunk_data& staged, std::size_t count, chunk_data
             raise(errc::not_movable, text(one->name,
                                           " cannot be moved: spawn_rows cannot fill it in a "
                                           "scope; spawn one by one, or outside of it"));
-        if (one->type->size != 0) staged.columns.emplace_back(*one->type, one);
+        if (one->type->size != 0) staged.columns.push_back(column(*one->type, one));
     }
     refuse_unstartable(staged, nothing, given);
     bool done = staged.ids.resize(0, count, {});

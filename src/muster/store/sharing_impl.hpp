@@ -3,6 +3,7 @@
 // way of all that was recorded.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/first_error.hpp>
 #include <muster/base/text.hpp>
 #include <muster/id/pool_sharing.hpp>
@@ -395,7 +396,7 @@ void store<Layout>::enter_value(recorded_change& one) {
 // ---- command buffers ---------------------------------------------------------------------------
 
 template <class Layout>
-void store<Layout>::reserve_ids(std::vector<std::uint64_t>& out) {
+void store<Layout>::reserve_ids(array_list<std::uint64_t>& out) {
     const std::size_t few = pool_.fair_count();
     out.reserve(few);
     inbox_.take_ids(out, few);
@@ -480,7 +481,7 @@ void store<Layout>::receive_one(recorder& from) {
 /// So many ids wait for buffers to take them, unless they are needed elsewhere, or there is no memory.
 template <class Layout>
 void store<Layout>::make_ready(std::size_t count) noexcept {
-    std::vector<std::uint64_t> ready;
+    array_list<std::uint64_t> ready;
     first_error ignored;
     ignored.attempt([&] {
         const std::size_t wanted = smaller(count, pool_.available() / 8);
@@ -493,7 +494,7 @@ void store<Layout>::make_ready(std::size_t count) noexcept {
 /// Those that no buffer has.
 template <class Layout>
 void store<Layout>::give_ids_back() {
-    std::vector<std::uint64_t> unused;
+    array_list<std::uint64_t> unused;
     inbox_.take_ids(unused, ~std::size_t{0});
     for (const std::uint64_t one : unused) pool_.give_up(to_id<Layout>(one));
 }

@@ -1,6 +1,7 @@
 // The part of store_impl.hpp that makes entities.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/text.hpp>
 #include <muster/store/store.hpp>
 
@@ -67,7 +68,7 @@ void store<Layout>::drop_row(const chunk_data& into, const chunk_data& a,
 template <class Layout>
 chunk_data& store<Layout>::cloned_part(chunk_data& original) {
     if (!original.has_unique) return original;
-    std::vector<fragment_data*> rest;
+    array_list<fragment_data*> rest;
     for (fragment_data* one : original.fragments)
         if (!one->is_unique) rest.push_back(one);
     return graph_.ensure(rest);

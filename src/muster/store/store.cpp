@@ -2,9 +2,7 @@
 
 namespace muster::detail {
 
-template class MUSTER_API store<layouts::bound>;
-template class MUSTER_API store<layouts::compact>;
-template class MUSTER_API store<layouts::exact>;
-template class MUSTER_API store<layouts::packed>;
+// As the end of store.hpp says. The others are in store_presets.cpp.
+template class store<layouts::bound>;
 
 }  // namespace muster::detail

@@ -18,6 +18,7 @@
 // inline here calls nothing of the pool that is not a few instructions: all users compile it.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/bit_array.hpp>
 #include <muster/base/error.hpp>
 #include <muster/command/inbox.hpp>
@@ -379,7 +380,7 @@ public:
     [[nodiscard]] const fragment_table& fragments() const noexcept { return fragments_; }
     [[nodiscard]] const sparse_table& sparse() const noexcept { return sparse_; }
     /// All fragments of a living entity, by number.
-    [[nodiscard]] std::vector<fragment_data*> fragments_of(id_type e) const;
+    [[nodiscard]] array_list<fragment_data*> fragments_of(id_type e) const;
     /// Whether a living entity has any.
     [[nodiscard]] bool has_any(id_type e) const noexcept {
         return find(e)->chunk() != chunk_index{} || sparse_.has_any(e.value());
@@ -871,8 +872,9 @@ public:
     /// While it lives, what happens is the doing of this system.
     class as_system {
     public:
-        as_system(store& one, std::string_view name) noexcept
-            : store_(one), before_(std::exchange(one.acting_, name)) {}
+        as_system(store& one, std::string_view name) noexcept : store_(one), before_(one.acting_) {
+            one.acting_ = name;
+        }
         as_system(const as_system&) = delete;
         as_system& operator=(const as_system&) = delete;
         ~as_system() { store_.acting_ = before_; }
@@ -900,7 +902,7 @@ public:
 
     [[nodiscard]] inbox& mail() noexcept { return inbox_; }
     /// Ids for a thread's command buffer, at least one: any thread. `errc::id_overflow`.
-    void reserve_ids(std::vector<std::uint64_t>& out);
+    void reserve_ids(array_list<std::uint64_t>& out);
     /// An id that is null, or of another world: any thread, at any time.
     void refuse_impossible(at_type who, const char* call) const;
     void refuse_impossible(fragment_name fragment, const std::source_location& where) const;
@@ -1341,10 +1343,10 @@ private:
     [[nodiscard]] bool is_mixed(const chunk_data& given);
     /// Where the value of a journal's entry is made.
     [[nodiscard]] void* take_room(journal_entry& one);
-    [[nodiscard]] std::vector<slot_index> slots_of(const sparse_set& set) const;
+    [[nodiscard]] array_list<slot_index> slots_of(const sparse_set& set) const;
     void refuse_unsortable(const fragment_data& fragment) const;
-    [[nodiscard]] std::vector<fragment_data*> fragments_for(const chunk_data& given,
-                                                            const at_type* prototype) const;
+    [[nodiscard]] array_list<fragment_data*> fragments_for(const chunk_data& given,
+                                                           const at_type* prototype) const;
 
     /// New entities whose values are made outside of the chunks; see `enter_staged`.
     class staging;
@@ -1574,7 +1576,7 @@ private:
                          std::span<const value_source> values, const journal_note& note);
     void destroy_one(at_type who, std::string_view system);
     bool clear_beside(const chunk_data& chunk);
-    [[nodiscard]] std::vector<chunk_data*> chunks_of(const fragment_data& fragment) const;
+    [[nodiscard]] array_list<chunk_data*> chunks_of(const fragment_data& fragment) const;
     [[nodiscard]] std::vector<id_type> owners_of(const fragment_data& fragment) const;
     void destroy_chunk(chunk_data& chunk, const journal_note& note);
     [[nodiscard]] std::size_t count_mortal(const chunk_data& chunk) const noexcept;
@@ -1674,13 +1676,16 @@ private:
     std::string_view acting_;                          // the system that runs; see `as_system`
     hook_list entity_hooks_;
     unsigned hooked_ = 0;  // kinds of hooks that some fragment has
-    std::vector<change_log*> observers_;
+    array_list<change_log*> observers_;
     struct noted {
         fragment_data* fragment;
         hook_kind kind;
     };
     std::vector<noted> notes_;  // what `noting` will note
 };
+
+// In the library: who includes this need not compile what is not inlined.
+extern template class MUSTER_API store<layouts::bound>;
 
 }  // namespace detail
 }  // namespace muster

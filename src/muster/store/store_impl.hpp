@@ -2,6 +2,7 @@
 // <muster/world/instantiate.hpp> for a user's own layout.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/first_error.hpp>
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
@@ -217,7 +218,7 @@ bool store<Layout>::remove(at_type who, std::span<const id_type> fragments) {
         for (const id_type f : fragments) all.push_back(&find_fragment(f));
         return record_remove(who, all);
     }
-    std::vector<fragment_data*> there;
+    array_list<fragment_data*> there;
     for (const id_type f : fragments) {
         fragment_data* const one = fragments_.find(f.value());
         if (one == nullptr || !has(who.id, *one)) continue;
@@ -421,7 +422,7 @@ void store<Layout>::name(at_type who, std::string_view name) {
     fragment_data* const fragment = fragments_.find(who.id.value());
     if (fragment != nullptr && !fragment->is_own && fragment->own_name.empty()) {
         const std::string text = to_string(who.id);  // what it falls back to
-        fragment->own_name.assign(text.begin(), text.end());
+        fragment->own_name.assign(text.data(), text.data() + text.size());
     }
     names_.set(who.id.value(), name);
     if (fragment != nullptr) show_name(*fragment);

@@ -27,8 +27,8 @@ struct schedule::parts {
     std::vector<numbered> all;  // by number
     std::list<std::string> names;
     std::uint64_t last = 0;
-    std::vector<std::vector<system_data::step>> old_steps;  // that may still run
-    std::vector<system_function> old_functions;             // that may still run
+    std::vector<array_list<system_data::step>> old_steps;  // that may still run
+    std::vector<system_function> old_functions;            // that may still run
 };
 
 schedule::schedule() : parts_(new parts) {}
@@ -103,14 +103,14 @@ system_data& schedule::ensure_group(std::uint64_t id, std::string_view name) {
     made.name = kept;
     made.is_id = true;
     made.group_id = id;
-    std::erase(top_.members, &made);  // it runs only when it is asked for
+    top_.members.erase_value(&made);  // it runs only when it is asked for
     return made;
 }
 
 void schedule::remove(system_data& one) {
     top_.members.reserve(top_.members.size() + one.members.size());
     one.is_gone = has_gone_ = true;
-    std::erase((one.group != nullptr ? *one.group : top_).members, &one);
+    (one.group != nullptr ? *one.group : top_).members.erase_value(&one);
     for (system_data* member : one.members) {
         member->group = nullptr;
         top_.members.push_back(member);
@@ -156,7 +156,7 @@ void schedule::set_group(system_data& one, system_data* group) {
                        "\", which is in it"));
     system_data& to = group != nullptr ? *group : top_;
     to.members.reserve(to.members.size() + 1);
-    std::erase((one.group != nullptr ? *one.group : top_).members, &one);
+    (one.group != nullptr ? *one.group : top_).members.erase_value(&one);
     to.members.push_back(&one);
     one.group = group;
     forget_order();
@@ -168,7 +168,7 @@ void schedule::add_constraint(system_data& one, std::string_view other, bool is_
 }
 
 /// The members of a group as `before` and `after` say; where they leave it open, as they came.
-std::vector<system_data*> schedule::in_order(const system_data& group) const {
+array_list<system_data*> schedule::in_order(const system_data& group) const {
     // Which member of the group another system is, or is in.
     const auto member_of = [&](const system_data* one) -> const system_data* {
         const system_data* const wanted = &group == &top_ ? nullptr : &group;
@@ -202,8 +202,8 @@ std::vector<system_data*> schedule::in_order(const system_data& group) const {
             waits.push_back(is_before ? wait{mine, theirs} : wait{theirs, mine});
         }
     }
-    std::vector<system_data*> order;
-    std::vector<system_data*> left = group.members;
+    array_list<system_data*> order;
+    array_list<system_data*> left = group.members;
     const auto is_in = [](const auto& some, const system_data* one) {
         return std::ranges::find(some, one) != some.end();
     };
@@ -240,7 +240,7 @@ std::vector<system_data*> schedule::in_order(const system_data& group) const {
     return order;
 }
 
-void schedule::add_steps(std::vector<system_data::step>& steps, system_data& one) const {
+void schedule::add_steps(array_list<system_data::step>& steps, system_data& one) const {
     const std::size_t at = steps.size();
     steps.push_back({&one, 0});
     for (system_data* member : in_order(one)) add_steps(steps, *member);
@@ -249,17 +249,18 @@ void schedule::add_steps(std::vector<system_data::step>& steps, system_data& one
 
 void schedule::put_in_order(system_data& one) {
     if (one.is_ordered) return;
-    std::vector<system_data::step> steps;
+    array_list<system_data::step> steps;
     add_steps(steps, one);
     if (running_ != 0) parts_->old_steps.push_back(std::move(one.steps));
     one.steps = std::move(steps);
     one.is_ordered = true;
 }
 
-std::vector<std::string_view> schedule::order_of(system_data& one) {
-    put_in_order(one);
+std::vector<std::string_view> schedule::order_of(system_data* one) {
     std::vector<std::string_view> names;
-    for (const system_data::step& each : one.steps)
+    if (one == nullptr) return names;
+    put_in_order(*one);
+    for (const system_data::step& each : one->steps)
         if (each.system != &top_) names.push_back(each.system->name);
     return names;
 }
@@ -349,8 +350,8 @@ void schedule::call(system_data& one, const system_function& what, payload given
 namespace {
 
 /// All that a system touches.
-std::vector<access> accesses_of(const system_data& one) {
-    std::vector<access> all = one.taken;
+array_list<access> accesses_of(const system_data& one) {
+    array_list<access> all = one.taken;
     all.insert(all.end(), one.declared.begin(), one.declared.end());
     return all;
 }
@@ -360,7 +361,7 @@ bool is_known(const system_data& one) {
 }
 
 /// What both touch, and one writes; null: nothing.
-const access* find_conflict(const std::vector<access>& some, const std::vector<access>& others) {
+const access* find_conflict(const array_list<access>& some, const array_list<access>& others) {
     for (const access& one : some)
         for (const access& other : others)
             if (one.type == other.type && (one.is_written || other.is_written)) return &one;
@@ -423,7 +424,7 @@ private:
     };
     struct member {
         std::size_t turn;
-        std::vector<access> touched;
+        array_list<access> touched;
     };
 
     void flush() {
@@ -506,22 +507,23 @@ void schedule::run_shared(const phase_host& host, executor& threads,
     all.finish();
 }
 
-std::vector<system_conflict> schedule::conflicts(system_data& one) {
-    put_in_order(one);
+std::vector<system_conflict> schedule::conflicts(system_data* one) {
     std::vector<system_conflict> found;
-    const std::size_t count = one.steps.size();
+    if (one == nullptr) return found;
+    put_in_order(*one);
+    const std::size_t count = one->steps.size();
     for (std::size_t i = 0; i < count; ++i) {
-        const system_data& first = *one.steps[i].system;
-        const std::vector<access> some = accesses_of(first);
+        const system_data& first = *one->steps[i].system;
+        const array_list<access> some = accesses_of(first);
         std::vector<const system_data*> behind{&first};  // which were said to run after it
         for (std::size_t j = i + 1; j < count; ++j) {
-            const system_data& second = *one.steps[j].system;
+            const system_data& second = *one->steps[j].system;
             if (std::ranges::any_of(
                     behind, [&](const system_data* at) { return are_ordered(*at, second); })) {
                 behind.push_back(&second);
                 continue;
             }
-            const std::vector<access> others = accesses_of(second);
+            const array_list<access> others = accesses_of(second);
             if (const access* const both = find_conflict(some, others))
                 found.push_back({first.name, second.name, both->name});
         }

@@ -7,6 +7,7 @@
 //     epilogue   outside of a scope
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/command/lane.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/terms.hpp>
@@ -58,26 +59,26 @@ struct system_data {
     bool is_id = false;
     bool is_enabled = true;
     system_data* group = nullptr;
-    std::vector<system_data*> members;  // in the order of their coming
+    array_list<system_data*> members;  // in the order of their coming
     /// All that runs with it: itself, and its members with theirs, in their order.
     struct step {
         system_data* system;
         std::size_t end;  // the step behind its last member
     };
-    std::vector<step> steps;
+    array_list<step> steps;
     bool is_ordered = false;  // `steps` is true
     struct constraint {
         std::string_view name;  // of the other
         bool is_before;         // this one runs before it; else after it
     };
-    std::vector<constraint> constraints;
+    array_list<constraint> constraints;
     system_function prologue;
     system_function body;
     system_function epilogue;
-    terms asked;                   // of its entities, beside what its function takes
-    std::vector<access> taken;     // by its function's arguments
-    bool is_taken_known = false;   // they tell all that it touches, unless something is declared
-    std::vector<access> declared;  // beside them
+    terms asked;                  // of its entities, beside what its function takes
+    array_list<access> taken;     // by its function's arguments
+    bool is_taken_known = false;  // they tell all that it touches, unless something is declared
+    array_list<access> declared;  // beside them
 
     bool is_gone = false;                                   // it ends when nothing runs any more
     std::uint64_t last = 0, total = 0, max = 0, count = 0;  // see system_timings
@@ -121,9 +122,9 @@ public:
     /// when they are done, in their order.
     void run_shared(const phase_host& host, executor& threads, std::span<system_data* const> some,
                     payload given, std::string_view& acting);
-    [[nodiscard]] std::vector<system_conflict> conflicts(system_data& one);
-    /// The names of those that `run` would run, each group before its members.
-    [[nodiscard]] std::vector<std::string_view> order_of(system_data& one);
+    [[nodiscard]] std::vector<system_conflict> conflicts(system_data* one);
+    /// The names of those that `run` would run, each group before its members. Null: none.
+    [[nodiscard]] std::vector<std::string_view> order_of(system_data* one);
     /// The group of those that have none.
     [[nodiscard]] system_data& top() noexcept { return top_; }
 
@@ -139,9 +140,9 @@ private:
                    std::string_view& acting);
     void call(system_data& one, const system_function& what, payload given,
               std::string_view& acting);
-    [[nodiscard]] std::vector<system_data*> in_order(const system_data& group) const;
+    [[nodiscard]] array_list<system_data*> in_order(const system_data& group) const;
     [[nodiscard]] bool are_ordered(const system_data& a, const system_data& b) const;
-    void add_steps(std::vector<system_data::step>& steps, system_data& one) const;
+    void add_steps(array_list<system_data::step>& steps, system_data& one) const;
     void put_in_order(system_data& one);
     void forget_order() noexcept;
     [[nodiscard]] bool has_ended() const noexcept;

@@ -6,6 +6,7 @@
 //     w.process_with(move, 0.016f);
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/text.hpp>
 #include <muster/query/query.hpp>
 #include <muster/system/schedule.hpp>
@@ -419,8 +420,8 @@ private:
     }
     template <class... Ts>
     void note_taken(const basic_query<Layout, Ts...>&, bool is_known) const {
-        std::vector<detail::access> all{access_to<Ts>()...};
-        changed().taken = std::move(all);
+        const detail::access all[] = {access_to<Ts>()..., {}};  // never empty
+        changed().taken.assign(all, all + sizeof...(Ts));
         data().is_taken_known = is_known;
     }
     template <class... Args, class Function>

@@ -9,7 +9,7 @@ namespace muster::detail {
 
 void change_log::grow(std::size_t more) {
     const std::size_t wanted = larger(larger(ids_.size() + unread_ + more, room_ * 2), 16);
-    std::vector<place> wider(std::bit_ceil(wanted * 2), place{0, 0});
+    array_list<place> wider(std::bit_ceil(wanted * 2), place{0, 0});
     ids_.reserve(wanted);
     room_ = wanted;
     places_.swap(wider);
@@ -27,14 +27,14 @@ bool change_log::make_room() noexcept {
     return is_done;
 }
 
-std::vector<std::uint64_t> change_log::begin_reading() {
-    std::vector<std::uint64_t> taken(ids_);
+array_list<std::uint64_t> change_log::begin_reading() {
+    array_list<std::uint64_t> taken(ids_);
     unread_ += taken.size();
     clear();
     return taken;
 }
 
-void change_log::end_reading(const std::vector<std::uint64_t>& read, std::size_t first) noexcept {
+void change_log::end_reading(const array_list<std::uint64_t>& read, std::size_t first) noexcept {
     unread_ -= read.size();
     if (first >= read.size()) return;
     // There is room for all of them: it was kept while they were out.

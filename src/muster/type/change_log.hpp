@@ -6,11 +6,11 @@
 // Notes are made when nothing may fail any more: `reserve` comes before.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace muster::detail {
 
@@ -32,9 +32,9 @@ public:
     }
 
     /// Takes all that was noted out, to be read; what is noted meanwhile is the next one's.
-    [[nodiscard]] std::vector<std::uint64_t> begin_reading();
+    [[nodiscard]] array_list<std::uint64_t> begin_reading();
     /// Those from `first` on were not read: they come before all that was noted since.
-    void end_reading(const std::vector<std::uint64_t>& read, std::size_t first) noexcept;
+    void end_reading(const array_list<std::uint64_t>& read, std::size_t first) noexcept;
     void clear() noexcept;
 
     /// Whoever needs it holds it; the last one ends it.
@@ -62,11 +62,11 @@ private:
     void grow(std::size_t more);
     MUSTER_COLD bool make_room() noexcept;
 
-    std::vector<std::uint64_t> ids_;
-    std::size_t room_ = 0;       // of `ids_`
-    std::vector<place> places_;  // a power of two, at least twice as many
-    std::uint32_t epoch_ = 1;    // never 0
-    std::size_t unread_ = 0;     // taken out, and perhaps to be put back
+    array_list<std::uint64_t> ids_;
+    std::size_t room_ = 0;      // of `ids_`
+    array_list<place> places_;  // a power of two, at least twice as many
+    std::uint32_t epoch_ = 1;   // never 0
+    std::size_t unread_ = 0;    // taken out, and perhaps to be put back
     std::uint32_t holders_ = 1;
 };
 

@@ -11,6 +11,7 @@
 // only chunks have a base that stand for a set of fragments and never have rows.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/raw_array.hpp>
 #include <muster/type/boxed_value.hpp>
 #include <muster/type/hook_list.hpp>
@@ -19,7 +20,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace muster::detail {
 
@@ -59,10 +59,10 @@ struct MUSTER_API fragment_data {
     const type_info* type = nullptr;  // null only in `no_fragment`
     hook_list hooks;                  // see `define`
     fragment_index index{};
-    chunk_index alone{};              // the chunk of just this fragment; 0: not looked for yet
-    std::uint64_t id = 0;             // as `basic_id::value` says it
-    std::string_view name;            // for sentences
-    std::vector<chunk_index> chunks;  // that have it, in the order of their making
+    chunk_index alone{};             // the chunk of just this fragment; 0: not looked for yet
+    std::uint64_t id = 0;            // as `basic_id::value` says it
+    std::string_view name;           // for sentences
+    array_list<chunk_index> chunks;  // that have it, in the order of their making
 
     bool is_own = false;     // the world made it, for a C++ type
     bool is_open = false;    // its type is that of its first value; none has had it yet
@@ -71,12 +71,12 @@ struct MUSTER_API fragment_data {
     bool is_internal = false;
     bool says_sparse = false;  // `define` did; its type may, too
     bool destroys_owners = false;
-    std::vector<fragment_data*> needs;  // by number
+    array_list<fragment_data*> needs;  // by number
     boxed_value default_value;
     duplicate_function duplicate;
 
     const type_info* own_type = nullptr;  // owned: `type`, if it was made at run time
-    std::vector<char> own_name;           // what `name` shows, unless it is kept elsewhere
+    array_list<char> own_name;            // what `name` shows, unless it is kept elsewhere
 
     /// The column of that chunk, or null.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {

@@ -85,8 +85,9 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
 
 void fragment_table::remove(const fragment_data& fragment) noexcept {
     std::replace(by_type_.data() + 1, by_type_.data() + types_, &fragment, &no_fragment);
-    std::erase(all_, &fragment);
-    for (fragment_data* one : all_) std::erase(one->needs, &fragment);
+    const auto is_it = [&](const fragment_data* one) { return one == &fragment; };
+    all_.erase_if(is_it);
+    for (fragment_data* one : all_) one->needs.erase_if(is_it);
     for (const std::size_t at : {by_id_.first(fragment.id), by_id_.second(fragment.id)})
         if (by_id_.entries[at].fragment == &fragment) by_id_.entries[at] = {0, &no_fragment};
     delete &fragment;

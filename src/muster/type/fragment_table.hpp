@@ -1,11 +1,11 @@
 // fragment_table: the fragments of one world, by number and by C++ type.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/type_index.hpp>
 
 #include <cstddef>
-#include <vector>
 
 namespace muster::detail {
 
@@ -46,7 +46,7 @@ public:
     /// Forgets the fragment; no chunk may have it any more.
     void remove(const fragment_data& fragment) noexcept;
 
-    [[nodiscard]] const std::vector<fragment_data*>& all() const noexcept { return all_; }
+    [[nodiscard]] const array_list<fragment_data*>& all() const noexcept { return all_; }
 
 private:
     struct entry {
@@ -75,7 +75,7 @@ private:
     id_table by_id_;
     raw_array<const fragment_data*> by_type_;  // by type_index; never null
     std::size_t types_ = 0;                    // entries of by_type_, the first for `no_type`
-    std::vector<fragment_data*> all_;          // owned; by registration
+    array_list<fragment_data*> all_;           // owned; by registration
     std::uint32_t last_ = 0;
 };
 

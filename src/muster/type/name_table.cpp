@@ -8,7 +8,7 @@
 namespace muster::detail {
 
 struct name_table::tables {
-    std::map<std::string, std::vector<std::uint64_t>, std::less<>> by_name;
+    std::map<std::string, array_list<std::uint64_t>, std::less<>> by_name;
     std::map<std::uint64_t, decltype(by_name)::iterator> by_id;
 };
 
@@ -30,7 +30,7 @@ void name_table::set(std::uint64_t id, std::string_view name) {
     const auto [known, is_new] = tables_->by_id.try_emplace(id, place);
     if (!is_new) {
         const auto before = known->second;
-        std::erase(before->second, id);
+        before->second.erase_value(id);
         if (before->second.empty()) tables_->by_name.erase(before);
         known->second = place;
     }
@@ -43,7 +43,7 @@ void name_table::erase(std::uint64_t id) noexcept {
     if (known == tables_->by_id.end()) return;
     const auto place = known->second;
     tables_->by_id.erase(known);
-    std::erase(place->second, id);
+    place->second.erase_value(id);
     if (place->second.empty()) tables_->by_name.erase(place);
 }
 
@@ -53,8 +53,8 @@ std::string_view name_table::find(std::uint64_t id) const noexcept {
     return known == tables_->by_id.end() ? std::string_view{} : known->second->first;
 }
 
-const std::vector<std::uint64_t>& name_table::lookup(std::string_view name) const noexcept {
-    static const std::vector<std::uint64_t> none;
+const array_list<std::uint64_t>& name_table::lookup(std::string_view name) const noexcept {
+    static const array_list<std::uint64_t> none;
     if (tables_ == nullptr) return none;
     const auto place = tables_->by_name.find(name);
     return place == tables_->by_name.end() ? none : place->second;

@@ -1,12 +1,12 @@
 // name_table: the names of entities. They stand beside the chunks: naming moves nothing.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/config.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 namespace muster::detail {
 
@@ -25,7 +25,7 @@ public:
     /// Empty if it has none. Ends when that name is changed. O(log n).
     [[nodiscard]] std::string_view find(std::uint64_t id) const noexcept;
     /// The ids with this name, in the order they got it.
-    [[nodiscard]] const std::vector<std::uint64_t>& lookup(std::string_view name) const noexcept;
+    [[nodiscard]] const array_list<std::uint64_t>& lookup(std::string_view name) const noexcept;
 
 private:
     struct tables;              // <map> stays out of this header

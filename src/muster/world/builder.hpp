@@ -1,6 +1,7 @@
 // builder: a recipe for entities, put together once and used many times.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/store/store.hpp>
 
 #include <cstddef>
@@ -144,9 +145,9 @@ private:
 
     detail::store<Layout>* store_;
     std::vector<part> values_;
-    std::vector<detail::fragment_data*> set_;        // found by `resolve`: all
-    std::vector<detail::fragment_data*> fragments_;  // those with a value
-    std::vector<const void*> addresses_;             // of the value for each
+    detail::array_list<detail::fragment_data*> set_;        // found by `resolve`: all
+    detail::array_list<detail::fragment_data*> fragments_;  // those with a value
+    detail::array_list<const void*> addresses_;             // of the value for each
 };
 using builder = basic_builder<>;
 

@@ -7,6 +7,7 @@
 //     w.submit(b);
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/fwd.hpp>
 #include <muster/store/store.hpp>
 
@@ -14,7 +15,6 @@
 #include <cstdint>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace muster {
 
@@ -155,8 +155,8 @@ private:
     }
 
     detail::store<Layout>* store_;
-    detail::recorder* changes_;       // owned
-    std::vector<std::uint64_t> ids_;  // reserved, and not used yet
+    detail::recorder* changes_;              // owned
+    detail::array_list<std::uint64_t> ids_;  // reserved, and not used yet
 };
 using command_buffer = basic_command_buffer<layouts::bound>;
 

@@ -915,22 +915,20 @@ public:
     /// which nobody said which is first, also not by way of others: it is the one that came first.
     /// `errc::unknown_system` and `errc::system_circle` as for `process`. O(systems^2). Must run alone.
     [[nodiscard]] std::vector<system_conflict> system_conflicts() {
-        return systems_.all.conflicts(systems_.all.top());
+        return systems_.all.conflicts(&systems_.all.top());
     }
     template <class Target>
     [[nodiscard]] std::vector<system_conflict> system_conflicts(const Target& target) {
-        detail::system_data* const found = systems_.find(target);
-        return found == nullptr ? std::vector<system_conflict>() : systems_.all.conflicts(*found);
+        return systems_.all.conflicts(systems_.find(target));
     }
     /// The names of the systems as `process_all`, or `process` of this one, would run them, disabled ones
     /// too.
     [[nodiscard]] std::vector<std::string_view> system_order() {
-        return systems_.all.order_of(systems_.all.top());
+        return systems_.all.order_of(&systems_.all.top());
     }
     template <class Target>
     [[nodiscard]] std::vector<std::string_view> system_order(const Target& target) {
-        detail::system_data* const found = systems_.find(target);
-        return found == nullptr ? std::vector<std::string_view>() : systems_.all.order_of(*found);
+        return systems_.all.order_of(systems_.find(target));
     }
     /// Whether the times that systems take are noted; costs nothing while it is off, as it is at first.
     void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }

@@ -1,0 +1,9 @@
+#include <muster/store/store_impl.hpp>
+
+namespace muster::detail {
+
+template class MUSTER_API store<layouts::compact>;
+template class MUSTER_API store<layouts::exact>;
+template class MUSTER_API store<layouts::packed>;
+
+}  // namespace muster::detail
