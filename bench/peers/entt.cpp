@@ -117,8 +117,10 @@ public:
         return sum;
     }
 
+    // All of the storage is inlined into these two, by themselves: left to itself, the compiler stops
+    // somewhere, and takes from a quarter to two thirds longer, as it comes.
     template <class T>
-    void give(const std::vector<id>& ids) {
+    [[gnu::noinline, gnu::flatten]] void give(const std::vector<id>& ids) {
         auto& storage = registry_.storage<T>();
         for (const id e : ids) {
             if constexpr (std::is_empty_v<T>)
@@ -128,7 +130,7 @@ public:
         }
     }
     template <class T>
-    void take(const std::vector<id>& ids) {
+    [[gnu::noinline, gnu::flatten]] void take(const std::vector<id>& ids) {
         auto& storage = registry_.storage<T>();
         for (const id e : ids) storage.erase(e);
     }
