@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "questions/all.hpp"
@@ -178,6 +179,35 @@ public:
     void give_sparse(const std::vector<id_type>& ids) { give<extra>(ids); }
     void take_sparse(const std::vector<id_type>& ids) { take<extra>(ids); }
     [[nodiscard]] std::size_t count_sparse() const { return count<extra>(); }
+    void set_sparse(id_type e, float value) {
+        extras_[floor_ids::key(e)] = {value};
+        masks_[floor_ids::key(e)] |= 4;
+    }
+    [[nodiscard]] double sum_of_sparse(const std::vector<id_type>& ids) const {
+        double sum = 0;
+        for (const id_type e : ids)
+            if (alive(e)) sum += static_cast<double>(extras_[floor_ids::key(e)].value);
+        return sum;
+    }
+    /// All have one.
+    auto loop_sparse() {
+        return [this] {
+            for (extra& one : extras_) step_sparse(one.value);
+        };
+    }
+    /// A list of those that have one, and their values: it knows that they do not change.
+    auto loop_with_sparse() {
+        std::vector<std::uint32_t> who;
+        std::vector<float> values;
+        for (std::size_t i = 0; i < masks_.size(); ++i)
+            if ((masks_[i] & 4) != 0) {
+                who.push_back(static_cast<std::uint32_t>(i));
+                values.push_back(extras_[i].value);
+            }
+        return [p = positions_.data, who = std::move(who), values = std::move(values)] {
+            for (std::size_t i = 0; i < who.size(); ++i) step_with_sparse(p[who[i]], values[i]);
+        };
+    }
 
     auto loop_1() {
         return [this] {
@@ -287,6 +317,7 @@ private:
     ask_about_ids<floor_world>("floor", 10 * million);
     ask_about_entities<floor_world>("floor", 10 * million);
     ask_about_components<floor_world>("floor", 10 * million);
+    ask_about_sparse<floor_world>("floor", 10 * million);
     ask_about_frames<floor_garden>("floor");
     return 0;
 }();

@@ -45,8 +45,8 @@ private:
     ask_about_ids<plain>("muster", 10 * million);
     ask_about_entities<plain>("muster", 10 * million);
     ask_about_components<plain>("muster", 10 * million);
+    ask_about_sparse<muster_sparse_world<layouts::bound>>("muster", 10 * million);
     ask_about_frames<muster_garden>("muster");
-    add("add_remove_sparse", "muster", add_remove_sparse<muster_sparse_world<layouts::bound>>);
     // It has a million keys.
     using small = muster_world<layouts::compact>;
     ask_about_ids<small>("compact", million);

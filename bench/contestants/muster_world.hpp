@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "questions/sparse.hpp"
 #include "support/components.hpp"
 #include "support/garden.hpp"
 
@@ -130,12 +131,12 @@ private:
     }
 };
 
-/// What is added and removed, beside the chunks.
+/// What is stored beside the chunks.
 struct sparse_extra {
     float value;
 };
 
-/// A world in which that is added and removed.
+/// A world with that.
 template <class Layout>
 class muster_sparse_world : public muster_world<Layout> {
 public:
@@ -144,6 +145,23 @@ public:
     void give_sparse(const std::vector<id_type>& ids) { this->template give<sparse_extra>(ids); }
     void take_sparse(const std::vector<id_type>& ids) { this->template take<sparse_extra>(ids); }
     [[nodiscard]] std::size_t count_sparse() const { return this->template count<sparse_extra>(); }
+    void set_sparse(id_type e, float value) { this->world.set(e, sparse_extra{value}); }
+    [[nodiscard]] double sum_of_sparse(const std::vector<id_type>& ids) {
+        double sum = 0;
+        for (const id_type e : ids)
+            sum += static_cast<double>(this->world.template get<sparse_extra>(e).value);
+        return sum;
+    }
+    auto loop_sparse() {
+        return [q = this->world.template query<sparse_extra>()] {
+            q.each([](sparse_extra& s) { step_sparse(s.value); });
+        };
+    }
+    auto loop_with_sparse() {
+        return [q = this->world.template query<position, const sparse_extra>()] {
+            q.each([](position& p, const sparse_extra& s) { step_with_sparse(p, s.value); });
+        };
+    }
 };
 
 }  // namespace muster::bench

@@ -15,7 +15,9 @@ namespace {
 
 using id = ecs_entity_t;
 
+/// As a constant, it makes queries of it alone faster.
 struct sparse_extra {
+    static constexpr bool dont_fragment = true;
     float value;
 };
 
@@ -31,7 +33,7 @@ public:
         world_.component<payload>();
         world_.component<extra>();
         world_.component<tag>();
-        world_.component<sparse_extra>().add(flecs::DontFragment);
+        world_.component<sparse_extra>();
         register_all(std::make_index_sequence<26>(), std::make_index_sequence<8>(),
                      std::make_index_sequence<6>());
     }
@@ -144,15 +146,35 @@ public:
     [[nodiscard]] std::size_t count() const {
         return static_cast<std::size_t>(ecs_count_id(world_, world_.id<T>()));
     }
-    void give_sparse(const std::vector<id>& ids) {
-        for (const id e : ids) at(e).set<sparse_extra>({1});
-    }
-    void take_sparse(const std::vector<id>& ids) {
-        for (const id e : ids) at(e).remove<sparse_extra>();
-    }
+    void give_sparse(const std::vector<id>& ids) { give<sparse_extra>(ids); }
+    void take_sparse(const std::vector<id>& ids) { take<sparse_extra>(ids); }
     /// The last stands for all.
     [[nodiscard]] std::size_t count_sparse() const {
         return at(entities.back()).has<sparse_extra>() ? entities.size() : 0;
+    }
+    void set_sparse(id e, float value) { at(e).set<sparse_extra>({value}); }
+    [[nodiscard]] double sum_of_sparse(const std::vector<id>& ids) const {
+        const ecs_id_t what = world_.id<sparse_extra>();
+        double sum = 0;
+        for (const id e : ids)
+            if (const auto* const found = static_cast<const sparse_extra*>(
+                    ecs_get_sparse_id(world_, e, what, sizeof(sparse_extra))))
+                sum += static_cast<double>(found->value);
+        return sum;
+    }
+    auto loop_sparse() {
+        return [q = world_.query<sparse_extra>()] {
+            q.each([](sparse_extra& one) { step_sparse(one.value); });
+        };
+    }
+    /// Led by the sparse component: a query of both looks for it in each entity of the world.
+    auto loop_with_sparse() {
+        return [this, q = world_.query<const sparse_extra>(), what = world_.id<position>()] {
+            q.each([&](flecs::entity e, const sparse_extra& one) {
+                if (void* const found = ecs_get_mut_id(world_, e, what))
+                    step_with_sparse(*static_cast<position*>(found), one.value);
+            });
+        };
     }
 
     auto loop_1() {
@@ -275,6 +297,7 @@ private:
     ask_about_ids<flecs_world>("flecs", million);
     ask_about_entities<flecs_world>("flecs", million);
     ask_about_components<flecs_world>("flecs", million);
+    ask_about_sparse<flecs_world>("flecs", million);
     ask_about_frames<flecs_garden>("flecs");
     return 0;
 }();

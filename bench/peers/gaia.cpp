@@ -151,10 +151,7 @@ public:
         return world_.uquery().template all<T>().count();
     }
     void give_sparse(const std::vector<id>& ids) {
-        if (!is_sparse_known_) {
-            is_sparse_known_ = true;
-            world_.add(world_.add<sparse_extra>().entity, ecs::DontFragment);
-        }
+        (void)sparse();
         for (const id e : ids) world_.add<sparse_extra>(e, sparse_extra{1});
     }
     void take_sparse(const std::vector<id>& ids) {
@@ -163,6 +160,30 @@ public:
     /// The last stands for all.
     [[nodiscard]] std::size_t count_sparse() const {
         return world_.has<sparse_extra>(entities.back()) ? entities.size() : 0;
+    }
+    void set_sparse(id e, float value) {
+        (void)sparse();
+        world_.add<sparse_extra>(e, sparse_extra{value});
+    }
+    [[nodiscard]] double sum_of_sparse(const std::vector<id>& ids) {
+        const id what = sparse();
+        double sum = 0;
+        for (const id e : ids) {
+            const auto found = world_.get_raw(e, what);
+            if (found.valid())
+                sum += static_cast<double>(static_cast<const sparse_extra*>(found.data)->value);
+        }
+        return sum;
+    }
+    auto loop_sparse() {
+        return [q = world_.query().all<sparse_extra&>()]() mutable {
+            q.each([](sparse_extra& one) { step_sparse(one.value); });
+        };
+    }
+    auto loop_with_sparse() {
+        return [q = world_.query().all<position&>().all<sparse_extra>()]() mutable {
+            q.each([](position& p, const sparse_extra& one) { step_with_sparse(p, one.value); });
+        };
     }
 
     auto loop_1() {
@@ -207,6 +228,14 @@ private:
         values.mut<velocity>() = v;
         return e;
     }
+    /// Known from the first use on.
+    id sparse() {
+        if (sparse_ == ecs::EntityBad) {
+            sparse_ = world_.add<sparse_extra>().entity;
+            world_.add(sparse_, ecs::DontFragment);
+        }
+        return sparse_;
+    }
     template <class T>
     id id_of() const {
         return std::is_empty_v<T> ? tag_ : extra_;
@@ -233,11 +262,11 @@ private:
     }
 
     ecs::World world_;
-    bool is_sparse_known_ = false;
     id position_ = world_.add<position>().entity;
     id velocity_ = world_.add<velocity>().entity;
     id extra_ = world_.add<extra>().entity;
     id tag_ = world_.add<tag>().entity;
+    id sparse_ = ecs::EntityBad;
 };
 
 /// Seven cached queries.
@@ -317,6 +346,7 @@ void record_and_commit(trial& t) {
     ask_about_ids<gaia_world>("gaia-ecs", million);
     ask_about_entities<gaia_world>("gaia-ecs", million);
     ask_about_components<gaia_world>("gaia-ecs", million);
+    ask_about_sparse<gaia_world>("gaia-ecs", million);
     ask_about_frames<gaia_garden>("gaia-ecs");
     add("deferred", "gaia-ecs", record_and_commit, million);
     return 0;

@@ -11,6 +11,7 @@
 #include "questions/ids.hpp"
 #include "questions/loops.hpp"
 #include "questions/memory.hpp"
+#include "questions/sparse.hpp"
 #include "support/suite.hpp"
 
 namespace muster::bench {
@@ -55,10 +56,19 @@ void ask_about_components(const std::string& who, std::size_t most) {
     add("add_remove", who, static_cast<void (*)(trial&)>(add_remove<C>), most);
     add("add_remove_tag", who, add_remove_tag<C>, most);
     add("add_remove8", who, add_remove8<C>, most);
-    if constexpr (requires(C c, std::vector<typename C::id_type> out) { c.give_sparse(out); })
-        add("add_remove_sparse", who, add_remove_sparse<C>, most);
     add("par_heavy1", who, par_heavy1<C>, most);
     if constexpr (requires(C c) { c.heavy_2(); }) add("par_heavy2", who, par_heavy2<C>, most);
+}
+
+/// Of those that can store a component beside the others.
+template <class C>
+void ask_about_sparse(const std::string& who, std::size_t most) {
+    add("add_remove_sparse", who, static_cast<void (*)(trial&)>(add_remove_sparse<C>), most);
+    add("sparse_add_remove8", who, sparse_add_remove8<C>, most);
+    add("sparse_get_random", who, sparse_get_random<C>, most);
+    add("sparse_iter", who, sparse_iter<C>, most);
+    add("sparse_with_chunk, 1 %", who, sparse_with_chunk<C, 100>, most);
+    add("sparse_with_chunk, 50 %", who, sparse_with_chunk<C, 2>, most);
 }
 
 template <class Garden>

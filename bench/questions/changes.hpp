@@ -2,9 +2,8 @@
 // again?
 //
 // A contestant has `sum_of(ids)`, which adds up the x of entities that it has to check for their
-// position; `give<T>(ids)`, `take<T>(ids)`, `count<T>()`; `enlarge()`, which gives all entities six
-// components more; and `give_sparse(ids)`, `take_sparse(ids)`, `count_sparse()`, where a component
-// can be stored by itself.
+// position; `give<T>(ids)`, `take<T>(ids)`, `count<T>()`; and `enlarge()`, which gives all entities
+// six components more.
 #pragma once
 
 #include "questions/order.hpp"
@@ -58,20 +57,6 @@ void add_remove8(trial& t) {
     c.fill(t.size(), false);
     c.enlarge();
     add_remove<C, extra>(t, c);
-}
-template <class C>
-void add_remove_sparse(trial& t) {
-    C c;
-    c.fill(t.size(), false);
-    bool had_all = true;
-    measure_again(
-        t,
-        [&] {
-            c.give_sparse(c.entities);
-            had_all = had_all && c.count_sparse() == c.entities.size();
-            c.take_sparse(c.entities);
-        },
-        [&] { return had_all && c.count_sparse() == 0; });
 }
 
 }  // namespace muster::bench
