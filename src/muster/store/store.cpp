@@ -2,7 +2,7 @@
 
 namespace muster::detail {
 
-// As the end of store.hpp says. The others are in store_presets.cpp.
+// As the end of beside.hpp says. The others are in store_presets.cpp.
 template class store<layouts::bound>;
 
 }  // namespace muster::detail

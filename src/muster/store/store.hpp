@@ -1684,8 +1684,5 @@ private:
     std::vector<noted> notes_;  // what `noting` will note
 };
 
-// In the library: who includes this need not compile what is not inlined.
-extern template class MUSTER_API store<layouts::bound>;
-
 }  // namespace detail
 }  // namespace muster
