@@ -178,6 +178,9 @@ public:
         detail::walk<Layout>* const walk = here.get();
         typename store_type::open_scope changes(*store_);
         typename store_type::closing guard{changes};
+        // None of them comes or goes while the scope is open.
+        const detail::fragment_data* const fragments[] = {
+            &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
         for (detail::chunk_data* const* at = all.begin();;) {
             if (walk == nullptr) {
                 if (at == all.end()) break;
@@ -187,7 +190,7 @@ public:
                 each_lane(*walk, look, indices);
                 continue;
             }
-            each_row(walk, all, at, look, indices);
+            each_row(walk, all, fragments, at, look, indices);
         }
         guard.is_done = true;
         changes.commit();
@@ -512,15 +515,17 @@ private:
     template <class Look, std::size_t... I>
     [[gnu::always_inline]] void each_row(const detail::walk<Layout>* walk,
                                          const detail::chunk_range& all,
+                                         const detail::fragment_data* const* fragments,
                                          detail::chunk_data* const*& at, Look& look,
                                          std::index_sequence<I...>) const {
+        const bool is_chunk = walk == nullptr;
         const std::size_t first = all.first_row(at);
-        const detail::chunk_data* const chunk = walk != nullptr ? nullptr : *at++;
-        const std::tuple columns{chunk != nullptr
-                                     ? column<Ts>(*store_, *chunk)
+        const detail::chunk_data* const chunk = is_chunk ? *at++ : nullptr;
+        const std::tuple columns{is_chunk
+                                     ? detail::query_column<Ts>(fragments[I]->base(chunk->index))
                                      : detail::query_column<Ts>(walk->source(I).base)...};
-        const std::size_t size = chunk != nullptr ? all.end_row(at, chunk->size) : walk->size();
-        const id_type* const entities = chunk != nullptr ? ids(*chunk) : walk->ids();
+        const std::size_t size = is_chunk ? all.end_row(at, chunk->size) : walk->size();
+        const id_type* const entities = is_chunk ? ids(*chunk) : walk->ids();
         for (std::size_t row = first; row < size; ++row)
             show(look, entities, columns, row, indices);
     }

@@ -760,14 +760,15 @@ public:
         open_scope() noexcept : store_(nullptr), outer_(nullptr), is_users_(false) {}
         /// In a parallel phase it stays closed: all changes are recorded anyway.
         explicit open_scope(store& owner, bool is_users = false) noexcept(!watches_threads)
-            : store_(&owner), outer_(nullptr), is_users_(is_users) {
+            : store_(&owner),
+              outer_(owner.innermost_),
+              start_(owner.journal_.now()),
+              is_users_(is_users) {
             if (owner.is_shared()) [[unlikely]] {
                 store_ = nullptr;
                 return;
             }
             if constexpr (watches_threads) owner.begin_writing("a loop, or another scope");
-            outer_ = owner.innermost_;
-            start_ = owner.journal_.now();
             owner.innermost_ = this;
             owner.busy_ += one_scope;
         }
