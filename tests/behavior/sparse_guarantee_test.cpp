@@ -335,7 +335,7 @@ TYPED_TEST(sparse_guarantee, entities_that_fail_were_never_there) {
     this->must_hold(3, 2, 2, [](auto& s) { s.w.spawn(torch{1}); });
     this->must_hold(3, 2, 2, [](auto& s) { s.w.spawn(curse{1}, place{}); });
     this->must_hold(3, 0, 2, [](auto& s) { s.w.spawn(with(s.title, s.text), with(s.tag)); });
-    this->must_hold(3, 1, 2, [](auto& s) { s.w.clone(s.loose[1]); });
+    this->must_hold(3, 1, 1, [](auto& s) { s.w.clone(s.loose[1]); });
     this->must_hold(4, 2, 2, [](auto& s) { s.w.clone(s.mixed[1], stunned{}); });
     this->must_hold(3, 1, 2, [](auto& s) { s.w.clone(s.stony[1], place{7}); });
 }

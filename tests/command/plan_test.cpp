@@ -66,7 +66,7 @@ TEST_F(plans, take_the_last_value_given) {
     ASSERT_EQ(way.arrivals.size(), 2u);
     EXPECT_EQ(way.arrivals[0].given, 1u);
     EXPECT_EQ(way.arrivals[1].given, 2u);
-    EXPECT_EQ(way.columns, std::vector<std::uint32_t>{edge::dropped});  // the old a
+    EXPECT_EQ(way.columns, array_list<std::uint32_t>{edge::dropped});  // the old a
 }
 
 TEST_F(plans, keep_and_replace_look_at_what_is_there_by_then) {
@@ -98,7 +98,7 @@ TEST_F(plans, tell_the_net_effect) {
     }
     chunk_data& from = chunk({&a, &b});
     const plan& way = find(from, {remove(a), put(a), remove(b), put(c)});
-    EXPECT_EQ(way.removed, std::vector{&b});
+    EXPECT_EQ(way.removed, array_list<fragment_data*>{&b});
     ASSERT_EQ(way.present.size(), 2u);
     EXPECT_EQ(way.present[0].fragment, &a);
     EXPECT_FALSE(way.present[0].is_new);

@@ -24,7 +24,7 @@ struct tag {};
 class chunk_graph_of : public testing::Test {
 protected:
     fragment_table fragments;
-    std::vector<fragment_data*> all;
+    array_list<fragment_data*> all;
     chunk_graph graph{type_info_of<std::uint64_t>, 5000};
 
     chunk_graph_of() {
@@ -34,8 +34,8 @@ protected:
         }
     }
 
-    std::vector<fragment_data*> set(unsigned bits) const {
-        std::vector<fragment_data*> made;
+    array_list<fragment_data*> set(unsigned bits) const {
+        array_list<fragment_data*> made;
         for (unsigned i = 0; i < 12; ++i)
             if ((bits >> i & 1) != 0) made.push_back(all[i]);
         return made;
@@ -128,10 +128,10 @@ TEST_F(chunk_graph_of, an_edge_says_which_column_goes_where) {
     // Fragments 0 1 2, then 3, which is a tag and has no column.
     const edge& more = graph.with(chunk(0b1101), chunk(0b100010));
     ASSERT_EQ(more.target, &chunk(0b101111));
-    EXPECT_EQ(more.columns, (std::vector<std::uint32_t>{0, 2}));  // target: 0 1 2 5
+    EXPECT_EQ(more.columns, (array_list<std::uint32_t>{0, 2}));  // target: 0 1 2 5
     const edge& less = graph.without(chunk(0b101111), chunk(0b1010));
     ASSERT_EQ(less.target, &chunk(0b100101));
-    EXPECT_EQ(less.columns, (std::vector<std::uint32_t>{0, edge::dropped, 1, 2}));
+    EXPECT_EQ(less.columns, (array_list<std::uint32_t>{0, edge::dropped, 1, 2}));
     EXPECT_TRUE(graph.with(graph.nowhere(), chunk(0b1)).columns.empty());
 }
 
@@ -154,7 +154,7 @@ TEST_F(chunk_graph_of, chunks_stand_in_the_order_of_their_making) {
 
 TEST_F(chunk_graph_of, the_limit_of_chunks_is_an_error_that_changes_nothing) {
     fragment_table own;
-    std::vector<fragment_data*> mine;
+    array_list<fragment_data*> mine;
     for (std::uint32_t i = 0; i < 5; ++i)
         mine.push_back(&own.add(type_index{i + 1}, type_info_of<std::uint64_t>, i));
     chunk_graph small(type_info_of<std::uint64_t>, 4);
@@ -199,9 +199,9 @@ TEST_F(chunk_graph_of, garbage_of_one_fragment_leaves_the_chunks_that_do_not_hav
     for (unsigned bits = 1; bits < 8; ++bits) chunk(bits);
     add_row(chunk(0b110));
     graph.collect_garbage(all[1]);
-    std::vector<std::vector<fragment_data*>> left;
+    std::vector<array_list<fragment_data*>> left;
     for (const chunk_data* one : graph.all()) left.push_back(one->fragments);
-    EXPECT_EQ(left, (std::vector<std::vector<fragment_data*>>{{}, set(1), set(4), set(5), set(6)}));
+    EXPECT_EQ(left, (std::vector<array_list<fragment_data*>>{{}, set(1), set(4), set(5), set(6)}));
     expect_sound();
 }
 

@@ -194,7 +194,7 @@ TEST_F(set_of_states, what_waits_is_not_taken_for_kept) {
 TEST_F(set_of_states, the_order_and_the_trim_of_a_set_end_what_is_kept) {
     for (unsigned i = 0; i < 100; ++i) begin(who(i), static_cast<int>(i));
     for (unsigned i = 0; i < 100; i += 2) end(who(i));
-    std::vector<slot_index> order;
+    array_list<slot_index> order;
     for (slot_index at = set.next(0); at != no_slot; at = set.next(to_int(at) + 1))
         order.insert(order.begin(), at);
     set.reorder(order);
@@ -291,7 +291,7 @@ TEST_F(set_of_numbers, runs_without_holes_end_with_the_last_value) {
 TEST_F(set_of_texts, is_put_in_another_order) {
     for (unsigned i = 0; i < 100; ++i) add(who(i), static_cast<int>(i));
     for (unsigned i = 0; i < 100; i += 3) remove(who(i));
-    std::vector<slot_index> order;
+    array_list<slot_index> order;
     for (slot_index s = set.next(0); s != no_slot; s = set.next(to_int(s) + 1))
         order.insert(order.begin(), s);
     set.reorder(order);

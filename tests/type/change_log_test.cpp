@@ -5,12 +5,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace muster::detail {
 namespace {
 
-using ids = std::vector<std::uint64_t>;
+using ids = array_list<std::uint64_t>;
 
 /// All that is noted; the log is empty then.
 ids taken(change_log& log) {

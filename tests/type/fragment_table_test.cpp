@@ -48,7 +48,7 @@ TEST(fragment_table, the_types_between_two_that_are_far_apart_have_none) {
 
 TEST(fragment_table, lists_its_fragments_by_registration) {
     fragment_table table;
-    std::vector<fragment_data*> made;
+    array_list<fragment_data*> made;
     for (const std::uint32_t type : {9u, 2u, 40u, 1u})
         made.push_back(&table.add(type_index{type}, type_info_of<int>, 100 + type));
     EXPECT_EQ(table.all(), made);

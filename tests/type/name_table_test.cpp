@@ -7,12 +7,11 @@
 #include <map>
 #include <random>
 #include <string>
-#include <vector>
 
 namespace muster::detail {
 namespace {
 
-using ids = std::vector<std::uint64_t>;
+using ids = array_list<std::uint64_t>;
 
 TEST(name_table, starts_empty_and_says_so) {
     name_table table;
@@ -119,7 +118,7 @@ TEST(name_table, agrees_with_a_plain_map_over_random_changes) {
         const std::uint64_t which = dice() % 8;
         const std::string name = which == 0 ? "" : "name " + std::to_string(which);
         if (names[id] != name) {
-            std::erase(order[names[id]], id);
+            order[names[id]].erase_value(id);
             if (!name.empty()) order[name].push_back(id);
             names[id] = name;
         }

@@ -6,6 +6,7 @@
 #include <muster/base/config.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 
 namespace muster::detail {
 
@@ -29,6 +30,7 @@ public:
     constexpr array_list() noexcept = default;
     explicit array_list(std::size_t count, const T& value = T()) { resize(count, value); }
     array_list(const T* first, const T* last) { assign(first, last); }
+    array_list(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
     array_list(const array_list& other) { assign(other.begin(), other.end()); }
     array_list(array_list&& other) noexcept { swap(other); }
     array_list& operator=(array_list other) noexcept {
