@@ -37,8 +37,12 @@ public:
         ++asked;
         return threads_.concurrency();
     }
-    void run(unsigned count, const task& work) override { threads_.run(count, work); }
+    void run(unsigned count, const task& work) override {
+        ++woken;
+        threads_.run(count, work);
+    }
     mutable int asked = 0;
+    int woken = 0;
 
 private:
     thread_executor threads_{2};
@@ -79,6 +83,19 @@ TEST_F(short_loops, write_what_they_are_given) {
         ++turns;
     });
     w.each([&](const position& p) { EXPECT_EQ(p.y, turns); });
+}
+
+TEST_F(short_loops, what_is_expected_to_be_over_soon_wakes_nobody_for_the_rest) {
+    fill(30);
+    const auto q = w.query<position>();
+    const int turns = 400;
+    for (int i = 0; i < turns; ++i)
+        q.par_each(
+            threads, 0, [](position& p) {  // all together: longer than a thread is waited for
+                const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
+                while (std::chrono::steady_clock::now() < end) p.y += 1;
+            });
+    EXPECT_LT(threads.woken, turns / 2);
 }
 
 TEST_F(short_loops, changes_come_at_the_end) {

@@ -166,10 +166,14 @@ public:
         host_.queries->refresh_all(host_.depth(host_.store) != 0);
         host_.begin(host_.store);
         // Whatever is done before another thread could have begun is not worth one, unless it is known to
-        // take longer, or the user says how the rows are to be divided.
-        is_alone_ = !is_long() && std::ranges::none_of(works_, &progress::is_divided);
-        const bool is_done = is_alone_ && attend(0, count_ == 1 ? clock::time_point::max()
-                                                                : clock::now() + worth_a_thread);
+        // take longer, or the user says how the rows are to be divided. Nor is the little that is left of
+        // what takes as long as was expected.
+        const nanoseconds known = expected();
+        is_alone_ =
+            known <= 2 * worth_a_thread && std::ranges::none_of(works_, &progress::is_divided);
+        const bool is_done =
+            is_alone_ && attend(0, count_ == 1 ? clock::time_point::max()
+                                               : clock::now() + known + worth_a_thread);
         is_alone_ = false;
         if (!is_done) call_all();
         for (progress& one : works_) one.end();
@@ -181,10 +185,11 @@ public:
     }
 
 private:
-    [[nodiscard]] bool is_long() const noexcept {
-        std::uint64_t expected = 0;
-        for (const progress& one : works_) expected += one.work().expected;
-        return nanoseconds(expected) > 2 * worth_a_thread;
+    /// How long all of it will take, on one thread; 0: not known.
+    [[nodiscard]] nanoseconds expected() const noexcept {
+        std::uint64_t sum = 0;
+        for (const progress& one : works_) sum += one.work().expected;
+        return nanoseconds(sum);
     }
 
     void call_all() {
