@@ -133,7 +133,4 @@ inline bool store<Layout>::remove_simply(id_type who, sparse_set& set) noexcept 
     return true;
 }
 
-// In the library: who includes this need not compile what is not inlined.
-extern template class MUSTER_API store<layouts::bound>;
-
 }  // namespace muster::detail

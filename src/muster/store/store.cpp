@@ -2,7 +2,6 @@
 
 namespace muster::detail {
 
-// As the end of beside.hpp says. The others are in store_presets.cpp.
-template class store<layouts::bound>;
+template class MUSTER_API store<layouts::bound>;  // the others are in store_presets.cpp
 
 }  // namespace muster::detail
