@@ -1,10 +1,10 @@
-// What do changes of many entities cost by query, chunk by chunk, against one by one?
+// Measures changes of many entities by one call of a query. The floor changes them one by one.
 #include "support/scene.hpp"
 
 namespace muster::bench {
 namespace {
 
-/// Times `change` on a new scene; `count` entities must then have what it says.
+/// Times `change` on a new scene. `sound(world)` must hold afterwards.
 template <class Change, class Sound>
 void measure_change(trial& t, Change change, Sound sound) {
     measure(
@@ -12,7 +12,7 @@ void measure_change(trial& t, Change change, Sound sound) {
         [&](scene& s) { return sound(s.world); });
 }
 
-// A component that nobody has.
+// A component that no entity has.
 void set_new(trial& t, bool by_query) {
     measure_change(
         t,
@@ -24,7 +24,7 @@ void set_new(trial& t, bool by_query) {
         },
         [&](world& w) { return w.count<extra>() == t.size(); });
 }
-// One that all have, for the first time on this world.
+// A component that all entities have; the first change of each world.
 void set_there(trial& t, bool by_query) {
     measure_change(
         t,
@@ -62,7 +62,7 @@ void destroy(trial& t, bool by_query) {
         },
         [](world& w) { return w.size() == 0; });
 }
-// A tag on and off again: the columns are not touched, only the records.
+// Adds and removes a tag: this changes only records, no columns.
 void flip_tag(trial& t, bool by_query) {
     scene s(t.size());
     const auto all = s.world.query<position>();

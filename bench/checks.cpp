@@ -1,5 +1,5 @@
-// What do the checks of `get` cost, against a Muster without them; and what does `try_get` cost
-// beside `get`?
+// Measures the checks of `get`, compared with a Muster without checks; and `try_get`, compared with
+// `get`.
 #include "support/scene.hpp"
 #include "unchecked/unchecked.hpp"
 
@@ -17,7 +17,7 @@ void try_get_shuffled(trial& t) {
         return p == nullptr ? 0 : p->x;
     });
 }
-/// Muster itself, built with MUSTER_UNCHECKED.
+/// Muster, built with MUSTER_UNCHECKED.
 void get_without_checks(trial& t) {
     const unchecked_scene s(t.size());
     double sum = 0;

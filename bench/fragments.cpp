@@ -1,10 +1,10 @@
-// What do fragments cost that are made at run time: against C++ types, and against arrays?
+// Measures fragments that are created at run time. The floor is Muster with C++ types.
 #include "support/scene.hpp"
 
 namespace muster::bench {
 namespace {
 
-/// A world whose positions and velocities are values of fragments.
+/// A world that stores positions and velocities in run-time fragments.
 struct fragment_scene {
     muster::world world;
     fragment<position> place = world.fragment<position>("position");
@@ -25,7 +25,7 @@ void get_by_fragment(trial& t) {
     for (const std::uint32_t i : shuffled(s.entities.size(), 42)) order.push_back(s.entities[i]);
     sum_shuffled(t, order, [&w = s.world, place = s.place](entity e) { return w.get(e, place).x; });
 }
-/// The floor here is access by type.
+/// The floor: access by type.
 void get_by_type(trial& t) {
     scene s(t.size());
     sum_shuffled(t, shuffled(s.entities, 42), [&](entity e) { return s.world.get<position>(e).x; });
@@ -53,7 +53,7 @@ void spawn_by_type(trial& t) {
         [&](world& w) { return w.count<position>() == out.size(); });
 }
 
-/// Gives each entity one more component, and takes it away.
+/// Adds a component to each entity and removes it.
 void set_by_fragment(trial& t) {
     fragment_scene s;
     s.fill(t.size());

@@ -1,6 +1,5 @@
-// What does it cost to load ids by their exact values, with holes and in random order, and to ask
-// them afterwards? There is no floor that does the same; `alive` of ids made in order stands in for
-// it.
+// Measures `create_at` for ids with holes in random order, and `alive` of these ids. There is no
+// floor; compare with `pool_alive`, whose ids are created in order.
 #include <muster/id/id_pool.hpp>
 
 #include <memory>
@@ -47,7 +46,7 @@ void ask_loaded(trial& t) {
     ask(t, {});
 }
 
-/// Ids outside of the own range, as a client has those of its server.
+/// Ids outside of the pool's key range, such as server ids in a client.
 void ask_other_range(trial& t) {
     ask(t, {.first_key = 100'000'000});
 }

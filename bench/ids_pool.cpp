@@ -1,5 +1,5 @@
-// What does a pool of ids cost that is used alone, without a world? The floor checks nothing: no
-// limit, no spent version, no other world, no dead id.
+// Measures `id_pool` without a world. The floor checks nothing: no limits, no exhausted versions,
+// no world numbers, no dead ids.
 #include <muster/id/id_pool.hpp>
 
 #include "questions/ids.hpp"
@@ -9,8 +9,7 @@
 namespace muster::bench {
 namespace {
 
-/// All keys were used before and were freed in random order: the line of free keys jumps about in
-/// memory.
+/// Reuses keys that were freed in random order: the free list jumps about in memory.
 template <class Pool>
 void create_reused(trial& t) {
     std::vector<typename Pool::id_type> out(t.size());

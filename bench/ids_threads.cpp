@@ -1,8 +1,8 @@
-// What do ids cost when several threads make, destroy and ask for them at the same time?
+// Measures ids that several threads create, destroy and test at the same time.
 //
-// Nanoseconds are those of the clock on the wall by all operations of all threads: two threads that
-// are in nobody's way take half of what one takes. The floor is what one would write without this
-// pool: an `id_pool` behind a `std::mutex`.
+// Figures are wall-clock nanoseconds divided by the operations of all threads: two threads that do
+// not disturb each other take half the time of one thread. The floor is an `id_pool` with a
+// `std::mutex`.
 #include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id_pool.hpp>
 
@@ -45,11 +45,11 @@ private:
     id_pool<Layout> pool_;
 };
 
-/// A second thread, the same for all that is measured, as a program has it.
+/// A second thread that all measurements share, like a worker thread of a program.
 class helper {
 public:
-    /// Runs `work(0)` in this thread and `work(1)` in the other, from the moment both are there;
-    /// the seconds it takes.
+    /// Runs `work(0)` on this thread and `work(1)` on the helper, once both are ready. Returns the
+    /// seconds from the first start to the last end.
     template <class Work>
     double run_both(Work work) {
         using clock = std::chrono::steady_clock;
@@ -99,7 +99,7 @@ private:
     }};
 };
 
-/// Runs `work(0)`, and with two threads `work(1)` at the same time; the seconds it takes.
+/// Runs `work(0)`, and with two threads `work(1)` at the same time. Returns the seconds.
 template <class Work>
 double in_threads(unsigned count, Work work) {
     static helper other;
@@ -109,8 +109,8 @@ double in_threads(unsigned count, Work work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-/// Times `work(thread)` in one thread or in two. By the operations of all of them, at `rounds`
-/// each: what the table divides by is the size.
+/// Times `work(thread)` on one thread or two, each with `rounds` operations. Scales the time to
+/// `t.size()` operations, because the table divides by the size.
 template <class Work, class Sound>
 void measure_threads(trial& t, unsigned threads, std::size_t rounds, Work work, Sound sound) {
     const double all = static_cast<double>(rounds) * threads;
@@ -119,10 +119,10 @@ void measure_threads(trial& t, unsigned threads, std::size_t rounds, Work work, 
     if (!sound()) t.fail("the result is wrong");
 }
 
-/// Each thread has its share of the ids, and at each step destroys one of them and makes another.
+/// Each thread owns a share of the ids, and in each step destroys one id and creates another.
 template <class Pool, unsigned Threads>
 void churn(trial& t) {
-    constexpr std::size_t rounds = 300'000;  // so that the beginning does not count
+    constexpr std::size_t rounds = 300'000;  // so that start-up time is negligible
     std::vector<std::uint32_t> victims(rounds);
     std::mt19937 dice(7);
     for (auto& victim : victims) victim = static_cast<std::uint32_t>(dice() % (t.size() / Threads));
@@ -148,7 +148,7 @@ void churn(trial& t) {
         });
 }
 
-/// Each thread asks shuffled handles, half of them stale.
+/// Each thread calls `alive` for shuffled handles, half of them stale.
 template <class Pool, unsigned Threads>
 void ask(trial& t) {
     const std::size_t count = t.size();

@@ -1,5 +1,5 @@
-// Runs the suite: row by row, in each row several rounds in which the contestants take turns, so
-// that what disturbs the machine falls on all of them. Shows what it does, and writes the figures
+// Runs the suite row by row. Each row has several rounds in which the contestants take turns, so
+// that disturbances of the machine affect all of them. Prints its progress and writes the figures
 // as JSON.
 #include <cstdio>
 #include <cstdlib>
@@ -17,14 +17,14 @@ namespace {
 
 constexpr const char* usage = R"(Usage: muster_bench [OPTION...]
 
-  --quick          fewer rounds and sizes
-  --rounds=N       how often each contestant has its turn
-  --seconds=S      how long the samples of one turn may take
-  --most=N         no larger sizes
-  --filter=REGEX   only what matches "workload/contestant"
-  --json=FILE      writes the figures there
-  --plain          any processor, no real-time priority
-  --list           what there is
+  --quick          use fewer rounds and sizes
+  --rounds=N       run each contestant N times per row
+  --seconds=S      limit the samples of one turn to S seconds
+  --most=N         skip sizes above N
+  --filter=REGEX   run only rows that match "workload/contestant"
+  --json=FILE      write the figures to FILE
+  --plain          use any processor and no real-time priority
+  --list           list the rows and exit
 )";
 
 struct options {
@@ -61,13 +61,13 @@ bool parse(int argc, char** argv, options& made) {
         } else if (name == "--list") {
             made.is_list = true;
         } else {
-            return false;  // --help, too
+            return false;  // also for --help
         }
     }
     return made.rounds > 0;
 }
 
-/// The sizes that are wanted; a workload that has none as small as that is left with its smallest.
+/// Returns the sizes up to `most`, or the smallest size if all are larger.
 std::vector<std::size_t> sizes_of(const workload& of, std::size_t most) {
     std::vector<std::size_t> wanted;
     for (const std::size_t size : of.sizes)
@@ -76,7 +76,7 @@ std::vector<std::size_t> sizes_of(const workload& of, std::size_t most) {
     return wanted;
 }
 
-std::vector<const contestant*> who_takes_part(const workload& in, std::size_t size,
+std::vector<const contestant*> contestants_in(const workload& in, std::size_t size,
                                               const std::regex& filter) {
     const std::string_view source = in.same_as.empty() ? in.name : in.same_as;
     std::vector<const contestant*> found;
@@ -95,7 +95,7 @@ std::vector<task> tasks_of(const options& wanted) {
     std::vector<task> made;
     for (const workload& one : workloads())
         for (const std::size_t size : sizes_of(one, wanted.most)) {
-            task now{{&one, size, {}}, who_takes_part(one, size, wanted.filter)};
+            task now{{&one, size, {}}, contestants_in(one, size, wanted.filter)};
             if (now.who.empty()) continue;
             for (const contestant* const who : now.who) now.figures.all.push_back({who->name, {}});
             made.push_back(std::move(now));
@@ -103,17 +103,17 @@ std::vector<task> tasks_of(const options& wanted) {
     return made;
 }
 
-/// What the table shows, of what was measured.
+/// Converts a measured value to the figure of the table.
 double figure_of(const workload& in, std::size_t size, double value) {
     if (in.kind == kind::bytes) return value / static_cast<double>(size);
     return value * 1e9 / (in.kind == kind::whole ? 1.0 : static_cast<double>(size));
 }
 
-/// False if a result was wrong.
+/// Returns false if a result is wrong.
 bool run(task& now, std::size_t number, std::size_t of, const options& wanted) {
     const workload& in = *now.figures.workload;
     const std::size_t size = now.figures.size;
-    // The largest worlds take long to set up.
+    // Setting up the largest worlds takes long.
     const int rounds = size > 1'000'000 ? (wanted.rounds + 2) / 3 : wanted.rounds;
     for (int round = 0; round < rounds; ++round)
         for (std::size_t i = 0; i < now.who.size(); ++i) {
@@ -130,7 +130,7 @@ bool run(task& now, std::size_t number, std::size_t of, const options& wanted) {
     return true;
 }
 
-bool names_are_known() {
+bool workloads_exist() {
     for (const contestant& who : contestants()) {
         bool is_known = false;
         for (const workload& one : workloads()) is_known = is_known || one.name == who.workload;
@@ -144,7 +144,7 @@ bool names_are_known() {
 }
 
 int run_all(const options& wanted) {
-    if (!names_are_known()) return 1;
+    if (!workloads_exist()) return 1;
     std::vector<task> tasks = tasks_of(wanted);
     bool is_right = true;
     std::vector<row> rows;

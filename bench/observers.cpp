@@ -1,14 +1,14 @@
-// What does an observer add to a change, and what does reading cost?
+// Measures the cost that an observer adds to a change, and the cost of reading it.
 #include "support/scene.hpp"
 
 namespace muster::bench {
 namespace {
 
-// An assignment, and one that is gathered. Reading is not timed, but for the last row.
+// Assignments, with and without an observer. Reading is timed only if `is_read`.
 void assign(trial& t, bool is_observed, bool is_read) {
     scene s(t.size());
     auto seen = s.world.observer<position>();
-    if (!is_observed) seen.cut();
+    if (!is_observed) seen.pause();
     std::size_t count = 0;
     measure_again(
         t,
@@ -22,11 +22,11 @@ void assign(trial& t, bool is_observed, bool is_read) {
         [&] { return !is_read || count % t.size() == 0; });
     keep(count);
 }
-// A component that comes and goes.
+// Adds and removes a component.
 void add_and_remove(trial& t, bool is_observed) {
     scene s(t.size());
     auto seen = s.world.observer().added<extra>().removed<extra>();
-    if (!is_observed) seen.cut();
+    if (!is_observed) seen.pause();
     measure_again(
         t,
         [&] {

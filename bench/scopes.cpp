@@ -1,11 +1,11 @@
-// What does it cost to record a change and apply it later, and to be told of one? The floor is
-// Muster without scopes and without hooks.
+// Measures deferred changes, and changes with hooks. The floor is Muster without scopes and without
+// hooks.
 #include "support/scene.hpp"
 
 namespace muster::bench {
 namespace {
 
-/// An empty entity and two calls of `set`, recorded or at once.
+/// Spawns an empty entity and calls `set` twice, deferred or at once.
 template <bool IsDeferred>
 void spawn_and_set(trial& t) {
     std::vector<entity> out(t.size());
@@ -25,7 +25,8 @@ void spawn_and_set(trial& t) {
         });
 }
 
-/// Adds a component to each of many entities and removes it, by `change`, counted as one.
+/// Times `change`, which adds a component to each entity and removes it; both count as one
+/// operation.
 template <class Change>
 void add_and_remove(trial& t, scene& s, Change change) {
     measure_again(t, change, [&] {
@@ -33,7 +34,7 @@ void add_and_remove(trial& t, scene& s, Change change) {
     });
 }
 
-// Each time in a scope; its memory is used again.
+// One scope for adding and one for removing; the memory of the journal is reused.
 template <bool IsDeferred>
 void add_remove_deferred(trial& t) {
     scene s(t.size());
@@ -54,8 +55,8 @@ void add_remove_in_loops(trial& t) {
         s.world.each([&](entity e, position&) { s.world.remove<extra>(e); });
     });
 }
-// With hooks that count.
-void add_remove_told(trial& t) {
+// With hooks that count their calls.
+void add_remove_with_hooks(trial& t) {
     scene s(t.size());
     std::size_t calls = 0;
     s.world.define<extra>().on_insert([&] { ++calls; }).on_remove([&] { ++calls; });
@@ -63,7 +64,7 @@ void add_remove_told(trial& t) {
         for (const entity e : s.entities) s.world.set(e, extra{1});
         for (const entity e : s.entities) s.world.remove<extra>(e);
     });
-    if (calls == 0 || calls % (2 * t.size()) != 0) t.fail("some were not told of");
+    if (calls == 0 || calls % (2 * t.size()) != 0) t.fail("the number of hook calls is wrong");
 }
 
 [[maybe_unused]] const int registered = [] {
@@ -74,7 +75,7 @@ void add_remove_told(trial& t) {
     add("add_remove, in loops", "floor", add_remove_deferred<false>);
     add("add_remove, in loops", "muster", add_remove_in_loops);
     add("add_remove, hooks", "floor", add_remove_deferred<false>);
-    add("add_remove, hooks", "muster", add_remove_told);
+    add("add_remove, hooks", "muster", add_remove_with_hooks);
     return 0;
 }();
 

@@ -1,5 +1,4 @@
-// What does a loop cost when there is next to nothing to loop over? One entity through seven kept
-// queries.
+// Measures the fixed cost of loops: seven kept queries over a single entity.
 #include <muster/world/world.hpp>
 
 #include "support/components.hpp"
@@ -8,7 +7,7 @@
 namespace muster::bench {
 namespace {
 
-/// What the entity has; for the floor, an element of an array.
+/// The components of the entity; for the floor, an element of an array.
 struct one_entity {
     position p{0, 0};
     velocity v{1, 1};
@@ -38,7 +37,7 @@ void mix(filler<1>& g, const extra& e, const filler<0>& f) {
 }
 
 bool is_right(const position& p, const payload& d, const extra& e, std::size_t passes) {
-    if (passes >= 1 << 24) return true;  // more than a float can count
+    if (passes >= 1 << 24) return true;  // beyond the exact integers of float
     const auto wanted = static_cast<float>(passes);
     return p.x == wanted && d.count == static_cast<std::int32_t>(passes) && e.value == 1 + wanted;
 }
@@ -72,13 +71,13 @@ void seven_queries(trial& t) {
         });
 }
 
-/// Seven loops over arrays that hold one.
+/// Seven loops over an array with one element.
 void seven_loops(trial& t) {
     std::vector<one_entity> all(1);
     float seen = 0;
     const auto each = [&](auto call) {
         clobber();
-        for (one_entity& one : all) call(one);
+        for (one_entity& value : all) call(value);
     };
     measure_again(
         t,

@@ -1,6 +1,6 @@
-// What do two threads bring? Loops over heavy and over light work, a frame of eight systems some of
-// which conflict, and entities that threads make. The floor of the heavy loop is two bare threads
-// over arrays; that of the others is Muster on one thread.
+// Measures the gain of two threads: loops with heavy and light work, a frame of eight systems of
+// which some conflict, and entities that threads create. The floor of the heavy loop is two bare
+// threads over arrays; the floor of the other rows is Muster on one thread.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
@@ -53,7 +53,7 @@ struct four {
     float value;
 };
 
-/// Each takes a few nanoseconds for an entity.
+/// Takes a few nanoseconds.
 float turn(float value) {
     for (int i = 0; i < 4; ++i) value = std::sqrt(value * value + 1) * 0.9f;
     return value;
@@ -69,7 +69,7 @@ void add_systems(world& w) {
     w.system("h").each([](velocity& v, const two& x) { v.x = turn(v.x + x.value); });
 }
 
-/// What the frames make of one entity: all of them are equal.
+/// Returns the x of every entity after `frames` frames: all entities are equal.
 float expected_of_one(std::size_t frames) {
     world w;
     const entity e = w.spawn(position{1, 1}, velocity{1, 1}, one{1}, two{2}, three{3}, four{4});
@@ -98,7 +98,7 @@ void frame(trial& t) {
         });
 }
 
-/// Each entity makes another, with two components.
+/// Each entity creates another entity with two components.
 template <bool IsParallel>
 void spawning(trial& t) {
     measure(

@@ -1,5 +1,5 @@
-// The workloads, in the order of the table. What each of them does is said once, in `questions/` or
-// in the file that asks the question of Muster alone.
+// The workloads, in the order of the table. Each is described once: in `questions/`, or in the
+// source file of a workload for Muster alone.
 #include "support/suite.hpp"
 
 namespace muster::bench {

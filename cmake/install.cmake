@@ -1,4 +1,4 @@
-# `cmake --install`, and what find_package(muster) reads afterwards.
+# Install rules, and the package files that find_package(muster) reads.
 include(CMakePackageConfigHelpers)
 
 set(muster_config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/muster)
@@ -7,7 +7,7 @@ install(TARGETS muster EXPORT muster-targets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-if(TARGET muster_parallel)  # apart, so that who has no oneTBB can use the rest
+if(TARGET muster_parallel)  # a separate export, so that the rest works without oneTBB
     install(TARGETS muster_parallel EXPORT muster-parallel-targets
             LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -20,13 +20,13 @@ install(EXPORT muster-targets NAMESPACE muster:: DESTINATION ${muster_config_dir
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/muster-config.cmake.in
     ${PROJECT_BINARY_DIR}/muster-config.cmake INSTALL_DESTINATION ${muster_config_dir})
-# Before 1.0 a minor version may break what stands on it.
+# Before 1.0, a minor version may break compatibility.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/muster-config-version.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/muster-config.cmake ${PROJECT_BINARY_DIR}/muster-config-version.cmake
         DESTINATION ${muster_config_dir})
 
-# For pkg-config. The prefix is found from where the .pc file is, so that the tree may be moved.
+# Files for pkg-config. The prefix is relative to the .pc file, so that the installed tree can be moved.
 set(pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
     set(muster_pc_prefix ${CMAKE_INSTALL_PREFIX})
@@ -42,7 +42,7 @@ foreach(dir libdir includedir)
         set(muster_pc_${dir} "\${prefix}/${CMAKE_INSTALL_${upper}}")
     endif()
 endforeach()
-# What was chosen for the library must be known to who includes it.
+# Programs must compile the headers with the options of the library; otherwise their inline code differs.
 set(muster_pc_definitions)
 foreach(name EXCEPTIONS UNCHECKED THREAD_CHECKS)
     if(name STREQUAL "EXCEPTIONS")
@@ -61,7 +61,7 @@ list(JOIN muster_pc_definitions " " muster_pc_definitions)
 get_target_property(muster_type muster TYPE)
 if(muster_type STREQUAL "SHARED_LIBRARY")
     set(muster_pc_requires "Requires: muster\nRequires.private: tbb")
-else()  # who links an archive needs what it needs
+else()  # a program that links an archive must also link its dependencies
     set(muster_pc_requires "Requires: muster, tbb")
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/muster.pc.in ${PROJECT_BINARY_DIR}/muster.pc @ONLY)
@@ -74,5 +74,5 @@ endif()
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
-# What makes GDB show ids, worlds and chunks; see docs/debugging.md.
+# The pretty printers for GDB; see docs/debugging.md.
 install(FILES ${PROJECT_SOURCE_DIR}/tools/gdb/muster.py DESTINATION ${CMAKE_INSTALL_DATADIR}/muster/gdb)

@@ -1,4 +1,4 @@
-# `cpack -G DEB` in a build directory makes a Debian package of what `cmake --install` installs.
+# `cpack -G DEB` in a build directory creates a Debian package from the install rules.
 set(CPACK_PACKAGE_NAME libmuster-dev)
 set(CPACK_PACKAGE_VENDOR "Muster developers")
 set(CPACK_PACKAGE_CONTACT "Muster developers")
@@ -27,7 +27,7 @@ if(BUILD_SHARED_LIBS)
     set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 endif()
 
-# A Debian package keeps its licence under its own name; nobody else needs it there.
+# Debian requires the licence at this path. Other installations do not get this copy.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION share/doc/libmuster-dev RENAME copyright
         COMPONENT debian EXCLUDE_FROM_ALL)
 set(CPACK_INSTALL_CMAKE_PROJECTS ${PROJECT_BINARY_DIR};muster;ALL;/ ${PROJECT_BINARY_DIR};muster;debian;/)

@@ -1,6 +1,6 @@
 # cmake -DPROGRAM=... [-DEXPECTED=file] [-DRESULT=n] -P run_and_compare.cmake
-# Runs PROGRAM; it must end with RESULT, which is 0 if nothing is said, and, if EXPECTED is given, print
-# exactly that file.
+# Runs PROGRAM. Fails unless it exits with RESULT (default: 0) and, if EXPECTED is set, prints exactly the
+# content of that file.
 if(NOT DEFINED RESULT)
     set(RESULT 0)
 endif()

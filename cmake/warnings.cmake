@@ -1,4 +1,4 @@
-# For this project's own code; who embeds Muster is not bothered.
+# Warnings for the code of this project. Projects that embed Muster do not get them.
 function(muster_enable_warnings target)
     if(PROJECT_IS_TOP_LEVEL)
         target_compile_options(${target} PRIVATE

@@ -1,4 +1,4 @@
-// Changing all that a query finds, chunk by chunk.
+// A batch changes all entities that a query finds, chunk by chunk.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ int main() {
     std::printf("%zu get fuel\n", w.query<position>().add<fuel>());
     std::printf("%zu were broken\n", w.query<broken>().remove<broken>());
 
-    // In a scope a batch waits for its turn, and finds what is there by then.
+    // In a scope a batch is deferred. It changes the entities that match when it is applied.
     w.defer();
     const muster::entity late = w.spawn(position{1, 1});
     working.set(convoy{8});

@@ -1,4 +1,4 @@
-// Changes are tried out and dropped: a scope that is cancelled leaves no trace.
+// Tries out changes and drops them: a cancelled scope leaves no trace.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ struct building {
     std::string kind;
 };
 
-/// Builds if there is enough wood for all of it.
+/// Builds all walls, or nothing if there is not enough wood.
 bool build(muster::world& w, muster::entity town, const std::string& kind, int walls, int price) {
     muster::deferred changes{w};
     for (int i = 0; i < walls; ++i) {
@@ -22,7 +22,7 @@ bool build(muster::world& w, muster::entity town, const std::string& kind, int w
         }
     }
     w.name(w.spawn(building{kind}), kind);
-    return true;  // and the scope commits
+    return true;  // the destructor of `changes` commits
 }
 
 int main() {
@@ -35,7 +35,7 @@ int main() {
     }
     std::printf("the castle %s\n", w.lookup("castle").is_null() ? "was never there" : "stands");
 
-    // Scopes nest: an inner one can be dropped alone.
+    // Scopes nest: an inner scope can be cancelled alone.
     w.defer();
     w.set(town, wood{100});
     w.defer();

@@ -1,4 +1,4 @@
-// A loop may change the world it looks at: it sees each entity once, and the changes come at its end.
+// A loop may change its world: it visits each entity once, and the changes are applied at its end.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -16,9 +16,9 @@ int main() {
         int seen = 0;
         w.each([&](muster::entity e, age& a) {
             ++seen;
-            ++a.days;  // at once
+            ++a.days;  // immediate
             if (a.days > 4) {
-                w.destroy(e);  // recorded, as all that follows
+                w.destroy(e);  // deferred, like the changes below
             } else if (w.has<fertile>(e)) {
                 w.spawn(age{0});
                 w.remove<fertile>(e);
@@ -30,7 +30,7 @@ int main() {
                     w.count<fertile>());
     }
 
-    // The same with a plain loop. An exception drops what the loop has recorded.
+    // A range-for loop does the same. An exception drops the changes that the loop has recorded.
     try {
         for (auto [e, a] : w.query<const age>()) {
             w.destroy(e);

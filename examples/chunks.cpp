@@ -1,4 +1,4 @@
-// Entities of one kind are arrays side by side.
+// A chunk stores the entities with the same components as parallel arrays.
 #include <muster/muster.hpp>
 
 #include <cstdio>

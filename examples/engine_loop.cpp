@@ -1,13 +1,13 @@
-// Muster inside of an engine that has its own loop, its own objects and its own idea of time.
+// Muster inside an engine that has its own loop, its own objects and its own clock.
 #include <muster/muster.hpp>
 
 #include <cstdint>
 #include <cstdio>
 #include <vector>
 
-// The engine's: it knows nothing of Muster.
+// Types of the engine, which is independent of Muster.
 struct engine_body {
-    std::uint64_t user_data;  // engines have a number or a pointer to spare
+    std::uint64_t user_data;  // most engines store a number or a pointer for the user
     float x;
 };
 struct engine_event {
@@ -15,7 +15,7 @@ struct engine_event {
     int damage;
 };
 
-// The game's.
+// Components of the game.
 struct position {
     float x, before;
 };
@@ -26,7 +26,7 @@ struct health {
     int points;
 };
 
-constexpr float step = 0.1f;  // of the game, in seconds
+constexpr float step = 0.1f;  // fixed time step of the game, in seconds
 
 class game {
 public:
@@ -39,7 +39,7 @@ public:
     std::uint64_t add(float x, float speed) {
         return w_.spawn(position{x, x}, velocity{speed}, health{10}).value();
     }
-    /// What the engine says comes late: of what it names, some may be gone. The handle knows.
+    /// Events of the engine come late: their entity may be dead. The handle detects it.
     void handle(const engine_event& event) {
         const auto e = muster::entity::from_value(event.user_data);
         if (health* const h = w_.try_get<health>(e))
@@ -47,11 +47,11 @@ public:
         else
             std::printf("  an event for %s, which is gone\n", to_string(e).c_str());
     }
-    /// As many steps of fixed length as fit into the time that has passed; the rest is kept.
+    /// Runs as many fixed steps as fit into the time that has passed and keeps the rest.
     void update(float passed) {
         for (left_ += passed; left_ >= step; left_ -= step) w_.process_all();
     }
-    /// Between two steps, bodies are drawn between two places. False: the engine may forget the body.
+    /// Interpolates between the last two steps. Returns false if the entity of the body is dead.
     bool place(engine_body& body) const {
         const auto* const p = w_.try_get<position>(muster::entity::from_value(body.user_data));
         if (p != nullptr) body.x = p->before + (p->x - p->before) * (left_ / step);

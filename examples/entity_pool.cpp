@@ -1,6 +1,6 @@
-// An entity pool done right. Handles are never used again: who kept one of a bullet that was released must
-// not find itself holding the next one. Ids are cheap, and the world pools their keys by itself; what is
-// worth keeping is what is expensive to make, here the memory of a trail.
+// An entity pool done right. It never reuses a handle: an old handle to a released bullet must not
+// refer to the next bullet. Ids are cheap, and the world reuses their keys itself. The pool keeps
+// only the part that is expensive to create, here the memory of a trail.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ class bullet_pool {
 public:
     explicit bullet_pool(muster::world& w) : world_(w) {}
 
-    /// Always a new entity, with memory that was used before if there is some.
+    /// Creates a new entity, with recycled memory if there is any.
     muster::entity acquire() {
         trail used;
         if (spare_.empty()) {
@@ -31,9 +31,9 @@ public:
         return world_.spawn(bullet{0, 0}, std::move(used));
     }
 
-    /// False if it was released already, or is no bullet.
+    /// Returns false if `e` was released already or is no bullet.
     bool release(muster::entity e) {
-        trail* const used = world_.try_get<trail>(e);  // null for what is dead
+        trail* const used = world_.try_get<trail>(e);  // null if `e` is dead
         if (used == nullptr) return false;
         used->points.clear();
         spare_.push_back(std::move(*used));

@@ -1,4 +1,4 @@
-// Components that are born at run time: two kinds of one type, a tag, bytes that no type names.
+// Fragments created at run time: two fragments of one type, a tag, and bytes without a C++ type.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -27,6 +27,6 @@ int main() {
         std::printf("%s: a fragment keeps the type of its first value\n", to_string(error.code()));
     }
 
-    w.destroy(stamina);  // nobody has it any more
+    w.destroy(stamina);  // removes it from all entities
     std::printf("%zu have stamina, %zu health\n", w.count(stamina), w.count(health));
 }

@@ -1,4 +1,4 @@
-// The world calls functions when components come, change and go. A hook may refuse, or change more.
+// The world calls hooks when components are added, assigned or removed. A hook may veto a change.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -18,13 +18,13 @@ int main() {
         })
         .on_assign([&](muster::entity e, health& h) {
             std::printf("%s has %d\n", to_string(e).c_str(), h.points);
-            if (h.points <= 0) w.destroy(e);  // after the change that called this
+            if (h.points <= 0) w.destroy(e);  // applied after the change that called the hook
         })
         .on_remove([](muster::entity e, health& h) {
             std::printf("%s ends with %d\n", to_string(e).c_str(), h.points);
         });
 
-    // What is wet does not burn.
+    // Wet entities do not burn: the hook refuses the change.
     muster::connection rain = w.on_insert<burning>([&](muster::entity e) {
         if (w.has<wet>(e)) throw std::runtime_error("too wet to burn");
     });
@@ -37,12 +37,12 @@ int main() {
         std::printf("%s\n", error.what());
     }
     std::printf("burning: %s\n", w.has<burning>(e) ? "yes" : "no");
-    rain.cut();
+    rain.pause();
     w.add<burning>(e);
     std::printf("burning: %s\n", w.has<burning>(e) ? "yes" : "no");
 
     w.patch<health>(e, [](health& h) { h.points -= 3; });
-    w.defer();  // hooks see what a scope comes to
+    w.defer();  // hooks see only the net effect of a scope
     w.set(e, health{5});
     w.set(e, health{0});
     w.commit();

@@ -1,5 +1,5 @@
-// A server and a client share one id space: each makes ids in a range of its own, and claims the other's
-// by their exact value.
+// A server and a client share one id space: each creates ids in its own key range, and claims ids
+// of the other side by their exact value.
 #include <muster/muster.hpp>
 
 #include <iostream>
@@ -10,10 +10,10 @@ int main() {
 
     const muster::id monster = server.create();
     const muster::id effect = client.create();
-    client.create_at(monster);  // it came over the network
+    client.create_at(monster);  // received over the network
     std::cout << "monster " << monster << ", effect " << effect << '\n';
 
-    // The server reuses the key. The client was told of neither yet: its handle still names the old one.
+    // The server reuses the key. The client does not know yet: its id still names the monster.
     server.destroy(monster);
     const muster::id next = server.create();
     std::cout << "client knows " << monster << ": " << client.alive(monster) << ", " << next << ": "

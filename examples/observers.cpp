@@ -1,4 +1,4 @@
-// An observer gathers what has changed, each entity once, until somebody has time to read it.
+// An observer collects the entities that changed, each entity once, until the program reads it.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -16,13 +16,13 @@ int main() {
 
     std::vector<muster::entity> ships;
     for (int i = 0; i < 4; ++i) ships.push_back(w.spawn(position{i, 0}, visible{}));
-    w.spawn(position{9, 9});  // nobody sees it
-    moved.clear();            // the picture is drawn
+    w.spawn(position{9, 9});  // not visible: `moved` does not show it
+    moved.clear();            // the first picture is drawn
 
     w.set(ships[2], position{2, 5});
     w.patch<position>(ships[0], [](position& p) { p.y = 1; });
     w.patch<position>(ships[2], [](position& p) { p.y += 1; });
-    w.get<position>(ships[1]).y = 3;  // through a reference: only touch() would tell
+    w.get<position>(ships[1]).y = 3;  // through a reference: unnoticed without touch()
     w.remove<visible>(ships[3]);
     w.destroy(ships[0]);
 

@@ -1,5 +1,5 @@
-// Without exceptions (-fno-exceptions, as this program is built) an error calls a function of yours: the
-// last chance to say what happened, in your own way. The program ends when it returns.
+// Without exceptions (this program is built with -fno-exceptions) an error calls a handler of the
+// program: the last chance to report it. The program aborts when the handler returns.
 #include <muster/id/id_pool.hpp>
 
 #include <cstdio>
@@ -12,19 +12,19 @@ void report(const muster::error_info& error) {
     if (error.code == muster::errc::id_overflow) std::printf("[game] the level is too large\n");
     std::printf("[game] saved, goodbye\n");
     std::fflush(stdout);
-    std::_Exit(3);  // else it would abort
+    std::_Exit(3);  // returning would abort
 }
 
 }  // namespace
 
 int main() {
-    muster::set_error_handler(report);  // any thread, at any time; returns the one before
+    muster::set_error_handler(report);  // any thread, at any time; returns the old handler
 
     muster::id_pool<> ids{{.last_key = 2}};
     const muster::id a = ids.create();
     const muster::id b = ids.create();
 
-    // What may well fail is asked, not tried: such calls never end in the handler.
+    // `alive` and `destroy` accept dead ids: they never call the handler.
     ids.destroy(a);
     std::printf("a is %s, b is %s\n", ids.alive(a) ? "alive" : "dead",
                 ids.alive(b) ? "alive" : "dead");

@@ -1,12 +1,12 @@
-// How an id's bits are split is a line of your own.
+// A program can define how the bits of an id are split, in one line.
 #include <muster/muster.hpp>
 
 #include <iostream>
 
-// Two bytes: 1,024 things, 63 uses of each key; then the key is retired, since no id may come twice.
+// Two bytes: 1,024 keys, each used 63 times and then retired, so that no id is issued twice.
 using tiny = muster::layout<std::uint16_t, muster::id_bits{.key = 10, .version = 6}>;
 
-// The same, but keys start over: old handles can come alive again, and you said that you know.
+// Like `tiny`, but versions wrap around: the program accepts that old handles can revive.
 using tiny_wrapping =
     muster::layout<std::uint16_t,
                    muster::id_bits{

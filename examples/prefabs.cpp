@@ -1,4 +1,4 @@
-// Entities by example: prefabs, what comes with what, and what dies with what.
+// Entities by example: prefabs, needed components, and entities destroyed with a fragment.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -14,7 +14,7 @@ struct velocity {
 int main() {
     muster::world w;
     w.define<velocity>().default_value(velocity{0, -1});
-    w.define<position>().needs<velocity>();  // whoever has a place can move
+    w.define<position>().needs<velocity>();  // every entity with a position can move
 
     const muster::entity level = w.tag("level");
     w.define(level).when_destroyed(muster::destroy_owners);
@@ -27,6 +27,6 @@ int main() {
                 static_cast<double>(w.get<velocity>(urk).y),
                 w.has(urk, muster::prefab) ? "a" : "no");
     std::printf("%zu entities\n", w.size());
-    w.destroy(level);  // and all that is on it
+    w.destroy(level);  // and all entities that have it
     std::printf("%zu entities\n", w.size());
 }

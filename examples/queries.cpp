@@ -1,4 +1,4 @@
-// Loops over entities by what they have.
+// Loops over entities by their components.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -25,13 +25,13 @@ int main() {
     moving.each([](position& p, const velocity& v) { p.x += v.x; });
     std::printf("%zu move\n", moving.count());
 
-    // A pointer is for what may be missing.
+    // A pointer parameter is an optional component.
     w.each([](muster::entity e, const position& p, const health* h) {
         std::printf("%s is at %g%s\n", to_string(e).c_str(), static_cast<double>(p.x),
                     h == nullptr ? "" : " and has health");
     });
 
-    // Whole columns at once.
+    // `each_chunk` passes whole columns.
     moving.each_chunk([](muster::chunk_view v) {
         float sum = 0;
         for (const position& p : v.components<const position>()) sum += p.x;

@@ -1,4 +1,4 @@
-// Limits are errors that change nothing: what to do about them is decided by their code.
+// A call that reaches a limit changes nothing; the program decides by the error code.
 #include <muster/muster.hpp>
 
 #include <iostream>

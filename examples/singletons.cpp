@@ -1,4 +1,4 @@
-// Data that there is once in a world: the time, the weather, the settings. No entity has to be kept for it.
+// Singletons: data that exists once per world, such as the time or the weather. No entity needed.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -29,14 +29,14 @@ int main() {
     w.system("fall").each([&w](height& h, float dt) { h.metres -= w.single<gravity>().pull * dt; });
 
     w.process_all(0.5f);
-    w.single<gravity>().pull = 1.62f;  // they are on the moon now
+    w.single<gravity>().pull = 1.62f;  // on the moon
     w.process_all(0.5f);
     const muster::entity first = w.query<height>().first();
     std::printf("frame %d, %.1f s: %.2f m\n", w.single<clock_time>().frame,
                 static_cast<double>(w.single<clock_time>().seconds),
                 static_cast<double>(w.get<height>(first).metres));
 
-    // What is underneath: the fragment of the type, which has itself. A fragment of yours can, too.
+    // A singleton belongs to the fragment of its type. Any fragment can be its own component.
     const muster::entity of_type = w.component<gravity>();
     std::printf("the same: %s\n", &w.get<gravity>(of_type) == &w.single<gravity>() ? "yes" : "no");
     const muster::fragment<int> level = w.fragment<int>("level");

@@ -1,4 +1,4 @@
-// States that come and go every frame are sparse: nothing moves, and a value stays where it is.
+// Sparse fragments, for states that change every frame: nothing moves, values keep their address.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int main() {
 
     for (int frame = 1; frame <= 3; ++frame) {
         w.each([&](muster::entity e, burning& b, const position&) {
-            if (--b.left == 0) w.remove<burning>(e);  // at the end of the loop
+            if (--b.left == 0) w.remove<burning>(e);  // applied at the end of the loop
         });
         std::printf("frame %d: %zu burn, of %zu entities\n", frame, w.count<burning>(), w.size());
         if (w.has<burning>(trees[7]))
@@ -36,7 +36,7 @@ int main() {
     std::printf("positions have not moved: %s\n",
                 first == &w.get<position>(trees[0]) ? "yes" : "no");
 
-    // A type that cannot be moved is sparse by itself.
+    // A type that cannot be moved is always sparse.
     std::mutex& lock = w.emplace<std::mutex>(trees[1]);
     const std::lock_guard guard(lock);
     for (int i = 0; i < 1000; ++i) w.emplace<std::mutex>(w.spawn(position{1, 1}));

@@ -1,4 +1,4 @@
-// Many entities at once, by values, by example and by recipe.
+// Creates many entities at once: from values, from a prototype and from a builder.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -30,7 +30,7 @@ int main() {
     std::printf("the %s stands where the %s stands: %g\n", w.get<std::string>(chief).c_str(),
                 w.get<std::string>(orc).c_str(), static_cast<double>(w.get<position>(chief).x));
 
-    // What cannot be copied is given, or the clone is refused.
+    // A clone needs its own value of a component that cannot be copied.
     w.set(orc, std::make_unique<int>(1));
     try {
         w.clone(orc);

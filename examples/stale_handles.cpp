@@ -1,4 +1,4 @@
-// A handle that outlives what it names knows it, and is told apart from the thing that took its place.
+// A handle detects that its entity is dead, even if a new entity uses the same key.
 #include <muster/muster.hpp>
 
 #include <iostream>
@@ -7,7 +7,7 @@ struct health {
     int points;
 };
 struct missile {
-    muster::entity target;  // kept from frame to frame
+    muster::entity target;  // stored across frames
 };
 
 int main() {
@@ -16,7 +16,7 @@ int main() {
     w.spawn_many(2, missile{goblin});
 
     w.destroy(goblin);                               // the first missile hits
-    const muster::entity orc = w.spawn(health{99});  // the orc gets the goblin's key
+    const muster::entity orc = w.spawn(health{99});  // the orc reuses the goblin's key
     std::cout << "the goblin was " << goblin << ", the orc is " << orc << '\n';
 
     w.each([&](muster::entity e, const missile& m) {
@@ -29,7 +29,7 @@ int main() {
     });
     std::cout << "the orc has " << w.get<health>(orc).points << " points left\n";
 
-    // Whatever is asked through the old handle, the orc is not concerned.
+    // Calls with the old handle never reach the orc.
     std::cout << std::boolalpha << "has health: " << w.has<health>(goblin)
               << ", destroyed again: " << w.destroy(goblin) << '\n';
     try {

@@ -1,4 +1,4 @@
-// A frame as a list of systems, with groups, an order, and values that are handed to all of them.
+// A frame as a list of systems, with groups, an order, and values passed to all of them.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -26,7 +26,7 @@ int main() {
         w.system("wall").group(physics).each([&w](muster::entity e, position& p, velocity& v) {
             if (p.x < 2) return;
             v.x = -v.x;
-            w.set(e, frozen{});  // when all have had their turn
+            w.set(e, frozen{});  // applied after the last entity
         });
     w.system("move").group(physics).before("wall").without<frozen>().each(
         [](position& p, const velocity& v, float dt) { p.x += v.x * dt; });
@@ -42,7 +42,7 @@ int main() {
     std::printf("the ball is at %.1f\n", w.get<position>(ball).x);
 
     try {
-        w.process("move");  // without the time that it takes
+        w.process("move");  // without the argument `dt`
     } catch (const muster::error& error) {
         std::printf("%s\n", error.what());
     }

@@ -1,4 +1,4 @@
-// A loop on several threads that makes and destroys entities. The result does not depend on how many.
+// A parallel loop creates and destroys entities. The result is the same on any number of threads.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
@@ -11,7 +11,7 @@ struct cell {
     int energy;
 };
 
-/// Cells eat, divide when they have enough, and starve when they have nothing.
+/// Cells eat, divide when their energy suffices, and starve when it runs out.
 long live(muster::executor& threads) {
     muster::world w;
     for (int i = 0; i < 5000; ++i) w.spawn(position{i}, cell{i % 10});
@@ -32,8 +32,8 @@ long live(muster::executor& threads) {
 }
 
 int main() {
-    muster::sequential_executor one;
-    const long alone = live(one);
+    muster::sequential_executor sequential;
+    const long alone = live(sequential);
     const long together = live(muster::tbb_executor());
     std::cout << "the same on one thread and on all: " << std::boolalpha << (alone == together)
               << '\n';

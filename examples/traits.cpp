@@ -1,4 +1,4 @@
-// What is known about a kind of component is data, too: a fragment on a fragment.
+// Traits: a fragment can have fragments itself, which describe it.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -17,7 +17,7 @@ int main() {
     const muster::fragment<std::string> unit = w.fragment<std::string>("unit");
     const muster::fragment<int> health = w.fragment<int>("health");
 
-    // Of the fragment of a C++ type, of one made at run time, of any id.
+    // Traits of a C++ type and of a fragment created at run time.
     w.set(w.component<position>(), saved);
     w.set(health, saved);
     w.set(health, unit, "points");
@@ -33,7 +33,7 @@ int main() {
                         static_cast<double>(w.get<position>(e).y));
     });
 
-    // A fragment on itself is data of the world.
+    // A fragment that has itself is a singleton.
     const muster::entity gravity = w.spawn();
     w.set(gravity, gravity, 9.81);
     std::printf("gravity: %g\n", w.get<double>(gravity, gravity));

@@ -1,4 +1,4 @@
-// Errors say what is wrong, with whom, and where it happened.
+// Error messages name the problem, the entity and the source location.
 #include <muster/muster.hpp>
 
 #include <cstdio>
@@ -32,11 +32,11 @@ int main() {
     attempt([&] { other.set(goblin, health{3}); });
 
     w.destroy(goblin);
-    w.spawn(position{3, 4});  // takes its key
+    w.spawn(position{3, 4});  // reuses its key
     attempt([&] { w.set(goblin, health{3}); });
     attempt([&] { (void)w.get<health>(muster::entity{}); });
 
-    // What may well be gone is asked, not tried.
+    // For entities that may be dead, there are calls that accept any id.
     std::printf("%s, %s, %s\n", w.alive(goblin) ? "alive" : "dead",
                 w.has<position>(goblin) ? "has one" : "has none",
                 w.destroy(goblin) ? "destroyed" : "was gone already");

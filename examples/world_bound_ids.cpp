@@ -1,4 +1,4 @@
-// Two worlds in one program, each with a number of its own: a handle of one means nothing in the other.
+// Two worlds in one program, each with its own number: a world rejects handles of the other world.
 #include <muster/muster.hpp>
 
 #include <iostream>
@@ -8,14 +8,14 @@ struct hits {
 };
 
 int main() {
-    // Numbers are given out process-wide; one can also be chosen, for a shard or a rank.
+    // World numbers are unique in the process. A program can choose them, for a shard or a rank.
     muster::world here;
     muster::world there{muster::world_options{.number = 700}};
     const muster::entity a = here.spawn(hits{1});
     const muster::entity b = there.spawn(hits{2});
     std::cout << a << " is of " << here << ", " << b << " of " << there << '\n';
 
-    // Both have key 0 and version 0. Without the world's number they would be the same.
+    // Both ids have key 0 and version 0. Only the world number distinguishes them.
     std::cout << std::boolalpha << "here: " << here.alive(a) << " and " << here.alive(b)
               << ", there: " << there.alive(a) << " and " << there.alive(b) << '\n';
 

@@ -1,7 +1,8 @@
-// The floor: what one would write by hand for one program. An array for each component, indexed by
-// the key itself, and where it matters a bit mask of what each entity has. It knows its component
-// types beforehand, leaves holes where entities died, and checks nothing but, where it must, the
-// version. For entities of several kinds, it has arrays for each kind.
+// The floor: the code that a programmer would write by hand for a single program. It has an array
+// for each component, indexed by the key, and if needed a bit mask of the components of each
+// entity. Its component types are built in. It leaves holes where entities were destroyed, and
+// checks versions only if the workload is about them. For entities of several kinds, it has arrays
+// for each kind.
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -16,7 +17,7 @@
 namespace muster::bench {
 namespace {
 
-/// Memory that grows by doubling, without the initialisation that a vector does.
+/// A growing array that, unlike a vector, does not initialise its elements.
 template <class T>
 struct bare_array {
     T* data = nullptr;
@@ -32,7 +33,7 @@ struct bare_array {
     T* begin() const { return data; }
 };
 
-/// A second thread that waits for work, as a program has it.
+/// A second thread that waits for work, like a worker thread of a program.
 class second_thread {
 public:
     second_thread() = default;
@@ -43,7 +44,7 @@ public:
         state_.notify_one();
         thread_.join();
     }
-    /// Does `mine()` here and `other()` there.
+    /// Runs `mine()` on this thread and `other()` on the second thread.
     template <class Mine, class Other>
     void run(Mine mine, Other other) {
         task_ = other;
@@ -171,7 +172,7 @@ public:
     void take(const std::vector<id_type>& ids) {
         for (const id_type e : ids) masks_[floor_ids::key(e)] &= ~4u;
     }
-    /// The mask of the last stands for all: to count them would take as long as to change them.
+    /// Checks only the last entity: counting all would take as long as changing them.
     template <class T>
     [[nodiscard]] std::size_t count() const {
         return (masks_.back() & 4) != 0 ? masks_.size() : 0;
@@ -189,13 +190,14 @@ public:
             if (alive(e)) sum += static_cast<double>(extras_[floor_ids::key(e)].value);
         return sum;
     }
-    /// All have one.
+    /// All entities have the component.
     auto loop_sparse() {
         return [this] {
             for (extra& one : extras_) step_sparse(one.value);
         };
     }
-    /// A list of those that have one, and their values: it knows that they do not change.
+    /// Loops over a list of the entities that have the component, and their values. Relies on the
+    /// fact that they do not change.
     auto loop_with_sparse() {
         std::vector<std::uint32_t> who;
         std::vector<float> values;
@@ -245,7 +247,7 @@ private:
     }
 
     floor_ids ids_;
-    std::size_t reach_ = 0;  // rows, those of the dead among them
+    std::size_t reach_ = 0;  // rows, including those of destroyed entities
     std::size_t size_ = 0;
     bare_array<position> positions_;
     bare_array<velocity> velocities_;

@@ -1,4 +1,4 @@
-// Muster, and Muster with ids of four bytes.
+// Muster, and Muster with 4-byte ids.
 #include "contestants/muster_world.hpp"
 #include "questions/all.hpp"
 
@@ -47,7 +47,7 @@ private:
     ask_about_components<plain>("muster", 10 * million);
     ask_about_sparse<muster_sparse_world<layouts::bound>>("muster", 10 * million);
     ask_about_frames<muster_garden>("muster");
-    // It has a million keys.
+    // This layout has about a million keys.
     using small = muster_world<layouts::compact>;
     ask_about_ids<small>("compact", million);
     ask_about_entities<small>("compact", million);

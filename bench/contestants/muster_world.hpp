@@ -131,12 +131,12 @@ private:
     }
 };
 
-/// What is stored beside the chunks.
+/// A sparse component.
 struct sparse_extra {
     float value;
 };
 
-/// A world with that.
+/// A world with a sparse component.
 template <class Layout>
 class muster_sparse_world : public muster_world<Layout> {
 public:

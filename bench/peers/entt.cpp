@@ -1,5 +1,5 @@
-// EnTT, with its fastest idioms: kept storages, full-owning groups, and the packed pages of
-// storages where all of an array is looped over.
+// EnTT, with its fastest idioms: kept storages, full-owning groups, and loops over the packed pages
+// of storages.
 #include <entt/config/version.h>
 
 #include <algorithm>
@@ -32,8 +32,7 @@ void each_row(std::size_t count, Each each, First& first, Storages&... others) {
     }
 }
 
-/// Entities without components, of a registry that knows none: what is destroyed need not be looked
-/// for.
+/// Entities of a registry without component storages: destroying an entity searches no storage.
 class entt_ids {
 public:
     using id_type = id;
@@ -117,8 +116,8 @@ public:
         return sum;
     }
 
-    // All of the storage is inlined into these two, by themselves: left to itself, the compiler stops
-    // somewhere, and takes from a quarter to two thirds longer, as it comes.
+    // These two functions inline the storage completely. Without the attributes, the compiler
+    // inlines only a part, which varies, and the code takes a quarter to two thirds longer.
     template <class T>
     [[gnu::noinline, gnu::flatten]] void give(const std::vector<id>& ids) {
         auto& storage = registry_.storage<T>();
@@ -138,7 +137,7 @@ public:
     [[nodiscard]] std::size_t count() {
         return registry_.storage<T>().size();
     }
-    // Its storages are sparse sets, all of them.
+    // All storages of EnTT are sparse sets.
     void give_sparse(const std::vector<id>& ids) { give<extra>(ids); }
     void take_sparse(const std::vector<id>& ids) { take<extra>(ids); }
     [[nodiscard]] std::size_t count_sparse() { return count<extra>(); }
@@ -155,8 +154,8 @@ public:
             each_row(storage.size(), [](extra& one) { step_sparse(one.value); }, storage);
         };
     }
-    /// Led by the smaller storage. A group would be faster here, but whatever comes and goes would
-    /// cost four times as much, and that is what such components are for.
+    /// Iterates over the smaller storage. A group would be faster, but adding and removing the
+    /// component, the purpose of sparse components, would cost four times as much.
     auto loop_with_sparse() {
         return [this, &storage = registry_.storage<extra>()] {
             const id* who = storage.data();
@@ -212,7 +211,7 @@ private:
     entt::storage_for_t<velocity>& velocities_ = registry_.storage<velocity>();
 };
 
-/// Groups that own what most systems use; what two groups would have to own is in one of them.
+/// Groups own the components that most systems use. A component can be owned by only one group.
 class entt_garden {
     auto movers() { return registry_.group<place, speed>(); }
     auto turners() { return registry_.group<mind>(entt::get<place, speed>); }
@@ -267,7 +266,7 @@ private:
 
 [[maybe_unused]] const int registered = [] {
     add_peer("EnTT", ENTT_VERSION);
-    // Its ids have 20 bits for the key.
+    // Its ids have 20-bit keys.
     ask_about_ids<entt_ids>("EnTT", million);
     ask_about_entities<entt_world>("EnTT", million);
     ask_about_components<entt_world>("EnTT", million);

@@ -1,6 +1,5 @@
-// flecs, with its fastest idioms: components that are known beforehand, a kept table for new
-// entities, bulk creation from arrays, cached queries, and its C functions where they are faster
-// than those of C++.
+// flecs, with its fastest idioms: components registered in advance, a kept table for new entities,
+// bulk creation from arrays, cached queries, and C functions if they are faster than the C++ API.
 #include <flecs.h>
 
 #include <cstring>
@@ -15,7 +14,7 @@ namespace {
 
 using id = ecs_entity_t;
 
-/// As a constant, it makes queries of it alone faster.
+/// The trait is a constant, which makes queries of this component alone faster.
 struct sparse_extra {
     static constexpr bool dont_fragment = true;
     float value;
@@ -148,7 +147,7 @@ public:
     }
     void give_sparse(const std::vector<id>& ids) { give<sparse_extra>(ids); }
     void take_sparse(const std::vector<id>& ids) { take<sparse_extra>(ids); }
-    /// The last stands for all.
+    /// Checks only the last entity.
     [[nodiscard]] std::size_t count_sparse() const {
         return at(entities.back()).has<sparse_extra>() ? entities.size() : 0;
     }
@@ -167,7 +166,8 @@ public:
             q.each([](sparse_extra& one) { step_sparse(one.value); });
         };
     }
-    /// Led by the sparse component: a query of both looks for it in each entity of the world.
+    /// Iterates over the sparse component. A query of both would look it up for each entity of the
+    /// world.
     auto loop_with_sparse() {
         return [this, q = world_.query<const sparse_extra>(), what = world_.id<position>()] {
             q.each([&](flecs::entity e, const sparse_extra& one) {

@@ -1,6 +1,6 @@
-// gaia-ecs, with its fastest idioms: components by their ids instead of by their types, `copy` and
-// `copy_n` of a first entity for new ones, cached queries with typed functions or with views of
-// chunks. Destroying is deferred there: its rows contain the `update` that carries it out.
+// gaia-ecs, with its fastest idioms: components by id instead of by type, new entities by `copy`
+// and `copy_n` of a first entity, cached queries with typed functions or with views of chunks.
+// gaia-ecs defers destruction: the rows include the `update` that applies it.
 #include <gaia.h>
 
 #include <cstring>
@@ -49,7 +49,7 @@ public:
         world_.add_n(static_cast<std::uint32_t>(out.size()), [&](id e) { *next++ = e; });
     }
     void destroy(id e) { world_.del(e); }
-    void settle() { world_.update(); }
+    void finish_frame() { world_.update(); }
     [[nodiscard]] bool alive(id e) const { return world_.valid(e); }
 
     void spawn(std::span<id> out) {
@@ -157,7 +157,7 @@ public:
     void take_sparse(const std::vector<id>& ids) {
         for (const id e : ids) world_.del<sparse_extra>(e);
     }
-    /// The last stands for all.
+    /// Checks only the last entity.
     [[nodiscard]] std::size_t count_sparse() const {
         return world_.has<sparse_extra>(entities.back()) ? entities.size() : 0;
     }
@@ -228,7 +228,7 @@ private:
         values.mut<velocity>() = v;
         return e;
     }
-    /// Known from the first use on.
+    /// Registers the component on first use.
     id sparse() {
         if (sparse_ == ecs::EntityBad) {
             sparse_ = world_.add<sparse_extra>().entity;
@@ -312,7 +312,7 @@ private:
     ecs::Query drawn_ = world_.query().all<place>().all<look>();
 };
 
-/// Records into a command buffer, which does not tell the ids.
+/// Records into a command buffer, which does not return the final ids.
 void record_and_commit(trial& t) {
     struct contestant {
         ecs::World world;
@@ -326,7 +326,7 @@ void record_and_commit(trial& t) {
                 const id e = buffer.add();
                 buffer.add<position>(e, position_of(i));
                 buffer.add<velocity>(e, velocity_of(i));
-                // One that grows by a fixed step is better emptied now and then.
+                // The buffer grows by a fixed step, so committing now and then is faster.
                 if (i % 1024 == 1023) buffer.commit();
             }
             buffer.commit();

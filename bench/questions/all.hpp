@@ -1,5 +1,4 @@
-// All questions that are asked of every contestant: each takes part where it has what the question
-// needs.
+// Registers a contestant for all common workloads. It takes part in those whose functions it has.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@ namespace muster::bench {
 
 constexpr std::size_t million = 1'000'000;
 
-/// `most`: larger sizes are left out.
+/// Skips sizes above `most`.
 template <class C>
 void ask_about_ids(const std::string& who, std::size_t most) {
     add("id_create", who, id_create<C>, most);
@@ -60,7 +59,7 @@ void ask_about_components(const std::string& who, std::size_t most) {
     if constexpr (requires(C c) { c.heavy_2(); }) add("par_heavy2", who, par_heavy2<C>, most);
 }
 
-/// Of those that can store a component beside the others.
+/// For contestants with sparse components.
 template <class C>
 void ask_about_sparse(const std::string& who, std::size_t most) {
     add("add_remove_sparse", who, static_cast<void (*)(trial&)>(add_remove_sparse<C>), most);

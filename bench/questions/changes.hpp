@@ -1,9 +1,8 @@
-// What does it cost to reach the component of any entity, and to add one to each and take it away
-// again?
+// Measures checked access to the component of an entity, and adding and removing a component.
 //
-// A contestant has `sum_of(ids)`, which adds up the x of entities that it has to check for their
-// position; `give<T>(ids)`, `take<T>(ids)`, `count<T>()`; and `enlarge()`, which gives all entities
-// six components more.
+// A contestant has `sum_of(ids)`, which sums the x of entities and checks that they have a
+// position; `give<T>(ids)`, `take<T>(ids)`, `count<T>()`, which add, remove and count components;
+// and `enlarge()`, which adds six components to all entities.
 #pragma once
 
 #include "questions/order.hpp"

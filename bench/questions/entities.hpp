@@ -1,10 +1,15 @@
-// What does an entity cost when it is made with two components, and when it ends with three?
+// Measures the creation of entities with two components, and the destruction of entities with
+// three.
 //
-// A contestant has `spawn(out)`, which makes one after the other and does not reserve;
-// `spawn_bulk(out, positions, velocities)`; `spawn_deferred(out)`, which records what it makes and
-// carries it out in the end; `fill(count, with_payload)`, which makes `entities`; `destroy(id)`;
-// `destroy_all()`, of all that have a payload; and `sum_of_x()`, `count_moving()` over all that
-// have a position, or it and a velocity.
+// A contestant has:
+//
+//     spawn(out)                              creates entities one by one, without reserving
+//     spawn_bulk(out, positions, velocities)  creates them at once
+//     spawn_deferred(out)                     records their creation, then applies it
+//     fill(count, with_payload)               creates `entities`
+//     destroy(id), destroy_all()              destroys one, or all with a payload
+//     sum_of_x()                              sums the x of all positions
+//     count_moving()                          counts entities with a position and a velocity
 #pragma once
 
 #include <memory>
@@ -16,7 +21,7 @@
 
 namespace muster::bench {
 
-/// Times `make(contestant)`, which makes all of `out`.
+/// Times `make(contestant)`, which creates all of `out`.
 template <class C, class Make>
 void spawn_with(trial& t, const std::vector<typename C::id_type>& out, Make make) {
     const double sum = sum_of_x(t.size());
@@ -68,7 +73,7 @@ template <class C>
 void destroy_full(trial& t) {
     destroy_with<C>(t, [](C& c) {
         for (const auto e : c.entities) c.destroy(e);
-        settle(c);
+        finish_frame(c);
     });
 }
 template <class C>

@@ -1,7 +1,7 @@
-// What does a frame of seven systems cost, on entities of eight kinds and on entities of one?
+// Measures a frame of seven systems, on entities of eight kinds and on entities of one kind.
 //
-// A garden has `add(kind, recipe)`, `ready()`, which makes what it keeps, `run(picture)` and
-// `sum()`.
+// A garden has `add(kind, recipe)`, `run(picture)`, `sum()` and optionally `ready()`, which
+// prepares the first frame.
 #pragma once
 
 #include <memory>

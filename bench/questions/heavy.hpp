@@ -1,7 +1,7 @@
-// What does heavy work on each entity cost, on one thread and on two?
+// Measures heavy work on each entity, on one thread and on two.
 //
-// A contestant has `heavy_1()`, `heavy_2()`, which make what they keep and return a function that
-// does `work_hard` to all; and `sum_of_x()`.
+// A contestant has `heavy_1()`, `heavy_2()`, which create kept queries and return a function that
+// applies `work_hard` to all entities; and `sum_of_x()`.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@
 
 namespace muster::bench {
 
-/// The sum of all x after so many passes. Entities a thousand apart are equal.
+/// Returns the sum of all x after `passes` passes. Entities whose indices differ by 1,000 are
+/// equal.
 inline double worked_x(std::size_t count, std::size_t passes) {
     double sum = 0;
     for (std::size_t i = 0; i < 1000; ++i) {

@@ -1,5 +1,6 @@
-// What do ids cost: made one by one without reserve, many at once, destroyed, replaced at random,
-// and asked whether they are alive? Of entities without components, or of a pool alone.
+// Measures ids: created one by one without reserving, created in bulk, destroyed, replaced at
+// random, and tested with `alive`. The ids are entities without components, or come from a pool
+// alone.
 //
 // A contestant has `id_type`, `create()`, `create(span)`, `destroy(id)`, `alive(id)`.
 #pragma once
@@ -31,7 +32,7 @@ void id_create_bulk(trial& t) {
         [&](C& c) { return count_alive(c, out) == out.size(); });
 }
 
-/// In this order, or in that in which they were made.
+/// Destroys ids in this order; if null, in creation order.
 template <class C>
 void id_destroy(trial& t, const std::vector<std::uint32_t>* order) {
     std::vector<typename C::id_type> made(t.size()), doomed(t.size());
@@ -45,7 +46,7 @@ void id_destroy(trial& t, const std::vector<std::uint32_t>* order) {
         },
         [&](C& c) {
             for (const auto e : doomed) c.destroy(e);
-            settle(c);
+            finish_frame(c);
         },
         [&](C& c) { return count_alive(c, doomed) == 0; });
 }
@@ -59,7 +60,7 @@ void id_destroy_random(trial& t) {
     id_destroy<C>(t, &order);
 }
 
-/// Destroys a random one, and makes another.
+/// Destroys a random id and creates another.
 template <class C>
 void id_churn(trial& t) {
     C c;
@@ -73,12 +74,12 @@ void id_churn(trial& t) {
                 c.destroy(ids[victim]);
                 ids[victim] = c.create();
             }
-            settle(c);
+            finish_frame(c);
         },
         [&] { return count_alive(c, ids) == ids.size(); });
 }
 
-/// Shuffled handles, half of them stale, and their keys in use again.
+/// Tests shuffled handles. Half of them are stale, and their keys are reused.
 template <class C>
 void alive(trial& t) {
     C c;
@@ -86,7 +87,7 @@ void alive(trial& t) {
     c.create(made);
     const auto victims = shuffled(t.size(), 42);
     for (std::size_t i = 0; i < t.size() / 2; ++i) c.destroy(made[victims[i]]);
-    settle(c);
+    finish_frame(c);
     for (std::size_t i = 0; i < t.size() / 2; ++i) (void)c.create();
     const auto asked = shuffled(made, 9);
     std::size_t living = 0;

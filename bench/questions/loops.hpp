@@ -1,9 +1,9 @@
-// What does a loop over entities cost, and what does it cost beside the entities: many kinds of
-// them, few of each, or a query that is made for it?
+// Measures loops over entities, and their fixed costs: many kinds of entities, few entities of each
+// kind, or a query that is created for the loop.
 //
-// A contestant has `loop_1()`, `loop_2()`, `loop_3()`, which make what they keep and return a
-// function that does `step_1`, ... to all; `fill_kinds(count, kinds)`; and `query_once()`, which
-// makes a query of two components and adds up their x.
+// A contestant has `loop_1()`, `loop_2()`, `loop_3()`, which create kept queries and return a
+// function that applies `step_1`, ... to all entities; `fill_kinds(count, kinds)`; and
+// `query_once()`, which creates a query of two components and sums their x.
 #pragma once
 
 #include "support/components.hpp"

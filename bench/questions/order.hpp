@@ -1,4 +1,4 @@
-// Orders in which entities are asked, destroyed or found.
+// Orders in which workloads visit, destroy and look up entities.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ std::vector<Id> shuffled(const std::vector<Id>& all, std::uint32_t seed) {
     return made;
 }
 
-/// Any of `count`, some of them more than once.
+/// Returns `count` random indices below `count`, some of them repeated.
 inline std::vector<std::uint32_t> at_random(std::size_t count, std::uint32_t seed) {
     std::mt19937 dice(seed);
     std::vector<std::uint32_t> made(count);
-    for (auto& one : made) one = static_cast<std::uint32_t>(dice() % count);
+    for (auto& value : made) value = static_cast<std::uint32_t>(dice() % count);
     return made;
 }
 
@@ -40,10 +40,10 @@ std::size_t count_alive(const Pool& pool, const std::vector<typename Pool::id_ty
     return count;
 }
 
-/// Some libraries put off what destroying does.
+/// Some libraries defer destruction to the end of a frame.
 template <class Contestant>
-void settle(Contestant& c) {
-    if constexpr (requires { c.settle(); }) c.settle();
+void finish_frame(Contestant& c) {
+    if constexpr (requires { c.finish_frame(); }) c.finish_frame();
 }
 
 }  // namespace muster::bench

@@ -1,11 +1,15 @@
-// What does a component cost that is stored beside the others: to come and go, to be found, and to
-// be looped over, alone and together with one of the others?
+// Measures a sparse component: adding and removing it, access, and loops, also together with a
+// component in chunks.
 //
-// A contestant has `give_sparse(ids)`, `take_sparse(ids)`, `count_sparse()` of such a component,
-// which is a float; `set_sparse(id, value)`; `sum_of_sparse(ids)`, which adds up the values of
-// entities that it has to check for them; and `loop_sparse()`, `loop_with_sparse()`, which make
-// what they keep and return a function that does `step_sparse` to all values, or
-// `step_with_sparse` to all entities that have one and a position.
+// The component is a float. A contestant has:
+//
+//     give_sparse(ids), take_sparse(ids)  adds it to entities, removes it
+//     count_sparse(), set_sparse(id, v)   counts the values, sets one
+//     sum_of_sparse(ids)                  sums the values, and checks that the entities have one
+//     loop_sparse()                       returns a function that applies `step_sparse` to all
+//                                         values
+//     loop_with_sparse()                  returns a function that applies `step_with_sparse` to all
+//                                         entities with this component and a position
 #pragma once
 
 #include <vector>
@@ -16,7 +20,8 @@
 
 namespace muster::bench {
 
-/// 1, 2 or 3, also among each second or hundredth: whose value it is can be told.
+/// Returns 1, 2 or 3. Each occurs also among every second or hundredth entity, so that a wrong
+/// entity changes the sums.
 inline float sparse_of(std::size_t i) {
     return static_cast<float>(1 + i % 3);
 }
@@ -53,7 +58,7 @@ void sparse_add_remove8(trial& t) {
     add_remove_sparse(t, c);
 }
 
-/// The first of each `many` entities has one.
+/// Sets the component of every `many`th entity.
 template <class C>
 void fill_sparse(C& c, std::size_t count, std::size_t many) {
     c.fill(count, false);
@@ -90,14 +95,14 @@ void sparse_iter(trial& t) {
     });
 }
 
-/// One of each `Step` has both; nanoseconds are for each entity of the world.
+/// Every `Step`th entity has both components. Figures are per entity of the world.
 template <class C, std::size_t Step>
 void sparse_with_chunk(trial& t) {
     C c;
     fill_sparse(c, t.size(), Step);
     measure_again(t, c.loop_with_sparse(), [&](std::size_t passes) {
-        // Those with the same value, and with none, by themselves: what one has must not have been
-        // added to another.
+        // Sums entities of equal value separately, to detect a value that was added to a wrong
+        // entity.
         std::vector<typename C::id_type> who[4];
         double wanted[4] = {};
         for (std::size_t i = 0; i < t.size(); ++i) {

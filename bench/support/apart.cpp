@@ -11,7 +11,7 @@
 namespace muster::bench {
 namespace {
 
-/// The last processor that this program may use: the first ones serve more interrupts.
+/// Returns the last usable processor: the first processors serve more interrupts.
 int last_processor() {
     cpu_set_t usable;
     CPU_ZERO(&usable);
@@ -35,18 +35,17 @@ bool take_priority() {
 
 void prepare(kind how, const conditions& wanted) {
     if (how != kind::new_memory) {
-        // What is freed stays in the process, so that new worlds measure the world and not the page
-        // faults of the kernel.
+        // Keeps freed memory in the process. Otherwise new worlds would measure page faults.
         mallopt(M_MMAP_MAX, 0);
         mallopt(M_TRIM_THRESHOLD, 0x7fffffff);
         mallopt(M_TOP_PAD, 64 << 20);
     } else {
-        // What a new process begins with. By itself, malloc raises both when something large is
-        // freed, and the next world would find memory.
+        // The initial values of a new process. Otherwise malloc raises both thresholds when a large
+        // block is freed, and the next world reuses memory.
         mallopt(M_MMAP_THRESHOLD, 128 << 10);
         mallopt(M_TRIM_THRESHOLD, 128 << 10);
     }
-    // Threads at this priority would keep all others from working, those of the system among them.
+    // Real-time threads on all processors would block every other thread of the system.
     if (how == kind::threads) return;
     if (wanted.is_pinned) pin_to(last_processor());
     if (wanted.has_priority) take_priority();
@@ -95,18 +94,19 @@ outcome run_apart(const contestant& who, std::size_t size, kind how, const condi
     if (child < 0) return {0, "no process"};
     if (child == 0) be_the_child(ends[1], who, size, how, wanted);
     close(ends[1]);
-    const std::string said = read_all(ends[0]);
+    const std::string answer = read_all(ends[0]);
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
     outcome made;
     if (WIFSIGNALED(status))
-        made.failure = std::string("ended by the signal ") + strsignal(WTERMSIG(status));
-    else if (said.size() < sizeof made.value)
-        made.failure = "said nothing";
+        made.failure = std::string("ended by signal ") + strsignal(WTERMSIG(status));
+    else if (answer.size() < sizeof made.value)
+        made.failure = "returned no result";
     else
-        made.failure = said.substr(sizeof made.value);
-    if (said.size() >= sizeof made.value) std::memcpy(&made.value, said.data(), sizeof made.value);
+        made.failure = answer.substr(sizeof made.value);
+    if (answer.size() >= sizeof made.value)
+        std::memcpy(&made.value, answer.data(), sizeof made.value);
     return made;
 }
 
@@ -114,7 +114,7 @@ std::string describe(const conditions& wanted) {
     std::string made = "any processor";
     if (wanted.is_pinned) made = "processor " + std::to_string(last_processor());
     if (!wanted.has_priority) return made;
-    // Asked in a process of its own: what it gets, it keeps.
+    // Tried in a child process, because a process keeps the priority.
     const pid_t child = fork();
     if (child == 0) _exit(take_priority() ? 0 : 1);
     int status = 0;

@@ -1,5 +1,5 @@
-// Trials run apart, each in a process of its own: one does not find the heap that another has left,
-// memory can be counted, and what crashes takes nobody along.
+// Runs each trial in a process of its own: it does not reuse the heap of another trial, its memory
+// can be counted, and a crash does not end the suite.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 namespace muster::bench {
 
 struct conditions {
-    bool is_pinned = true;     // to one processor, but for the rows with threads
-    bool has_priority = true;  // real-time priority there, if the system allows it
-    double seconds = 0.03;     // that the samples of a trial may take
+    bool is_pinned = true;     // to one processor, except rows with threads
+    bool has_priority = true;  // real-time priority, if the system permits
+    double seconds = 0.03;     // limit for the samples of a trial
 };
 
 struct outcome {
     double value = 0;     // median of the samples: seconds of a pass, or bytes
-    std::string failure;  // empty if all was right
+    std::string failure;  // empty on success
 };
 
 outcome run_apart(const contestant& who, std::size_t size, kind how, const conditions& wanted);
 
-/// What `conditions` come to on this machine, for the report: "processor 1, real-time priority".
+/// Returns the effective conditions, for the report: "processor 1, real-time priority".
 std::string describe(const conditions& wanted);
 
 }  // namespace muster::bench

@@ -1,4 +1,4 @@
-// The components of the workloads, the values that entities begin with, and what loops do to them.
+// The components of the workloads, their initial values, and the loop bodies.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct payload {  // 64 bytes
     std::uint32_t rest[11];
 };
 static_assert(sizeof(payload) == 64);
-struct extra {  // what is added and removed
+struct extra {  // added and removed
     float value;
 };
 struct tag {};
@@ -33,7 +33,7 @@ struct variety {  // makes kinds of entities
     float value;
 };
 template <std::size_t Number>
-struct mark {  // makes kinds of entities, by the bits of a number
+struct mark {  // makes kinds of entities: one tag for each bit of a number
 };
 
 constexpr float step = 0.5f;  // exact: sums can be compared
@@ -58,7 +58,7 @@ inline void step_3(position& p, const velocity& v, payload& d) {
     d.amount += 0.5;
     d.flag = !d.flag;
 }
-/// About a hundred nanoseconds.
+/// Takes about 100 ns.
 inline void work_hard(position& p, const velocity& v) {
     for (int i = 0; i < 8; ++i) {
         p.x = std::sin(p.x + v.x);
@@ -66,7 +66,7 @@ inline void work_hard(position& p, const velocity& v) {
     }
 }
 
-/// What the x of all positions of `count` entities add up to.
+/// Returns the sum of the x of `count` entities.
 inline double sum_of_x(std::size_t count) {
     double sum = 0;
     for (std::size_t i = 0; i < count; ++i) sum += static_cast<double>(position_of(i).x);

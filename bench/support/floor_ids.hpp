@@ -1,6 +1,6 @@
-// floor_ids: what a good programmer writes by hand for one program, as the floor to compare with.
-// An array of versions with the free list inside, and no check of anything: no limit, no spent
-// version, no other world, no dead id.
+// floor_ids: the ids that a programmer would write by hand for a single program. An array of
+// versions with the free list inside. Checks no limits, no exhausted versions, no world numbers and
+// no dead ids.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace muster::bench {
 
 class floor_ids {
 public:
-    using id_type = std::uint64_t;  // version above, key below
+    using id_type = std::uint64_t;  // version in the upper half, key in the lower half
 
     floor_ids() = default;
     floor_ids(const floor_ids&) = delete;

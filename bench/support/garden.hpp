@@ -12,7 +12,7 @@ constexpr float frame_time = 1.0f / 60;
 constexpr int width = 320;
 constexpr int height = 240;
 
-struct dice {  // a linear congruential generator; its upper half is good enough
+struct dice {  // a linear congruential generator; the upper half is random enough
     std::uint64_t state;
     std::uint32_t roll() {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -97,7 +97,7 @@ inline void draw(picture& on, const place& p, const look& l) {
 
 enum : unsigned { placed = 1, moving = 2, minded = 4, bodied = 8 };
 
-/// What an entity has: all of it, or one of eight kinds in uneven shares.
+/// Returns the components of an entity: all, or one of eight kinds in unequal shares.
 inline unsigned kind_of(std::size_t i, bool is_mixed) {
     constexpr unsigned kinds[] = {placed | bodied,          minded,
                                   placed | minded | bodied, placed | moving,
@@ -128,7 +128,7 @@ struct recipe {
     }
 };
 
-/// What a garden comes to, whatever the order of its entities.
+/// A checksum of a garden that does not depend on the order of its entities.
 struct result {
     std::uint64_t ages = 0, moods = 0, strengths = 0, signs = 0;
     friend bool operator==(const result&, const result&) = default;
@@ -142,7 +142,7 @@ struct result {
     }
 };
 
-/// One entity after another.
+/// Computes the result one entity at a time.
 inline result expected(std::size_t count, bool is_mixed, std::size_t frames) {
     result made;
     for (std::size_t i = 0; i < count; ++i) {

@@ -88,9 +88,9 @@ void show(const row& now, std::size_t number, std::size_t of, bool is_done) {
     if (!is_done && !is_terminal) return;
     std::fprintf(stderr, "%s[%3zu/%zu] %-28s %9zu ", is_terminal ? "\r\033[K" : "", number, of,
                  std::string(now.workload->name).c_str(), now.size);
-    for (const figures& one : now.all)
-        if (!one.rounds.empty())
-            std::fprintf(stderr, " %s %.3g", one.contestant.c_str(), one.least());
+    for (const figures& value : now.all)
+        if (!value.rounds.empty())
+            std::fprintf(stderr, " %s %.3g", value.contestant.c_str(), value.least());
     if (is_done) std::fprintf(stderr, "\n");
 }
 

@@ -1,5 +1,5 @@
-// What comes out of a run: a line for each row while it runs, and a JSON file, of which
-// `tools/bench_table` makes the table and the plots.
+// The output of a run: one line per row while it runs, and a JSON file. `tools/bench_table` creates
+// the table and the plots from it.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace muster::bench {
 
-/// The figures of one contestant, one of each round.
+/// The figures of one contestant, one per round.
 struct figures {
     std::string contestant;
     std::vector<double> rounds;
@@ -23,10 +23,10 @@ struct row {
     std::vector<figures> all;
 };
 
-/// Shows the row on stderr: over the line before if it is not done and stderr is a terminal.
+/// Prints the row to stderr. On a terminal it overwrites the line until `is_done`.
 void show(const row& now, std::size_t number, std::size_t of, bool is_done);
 
-/// False if the file cannot be written.
+/// Returns false if the file cannot be written.
 bool write_json(const std::string& path, const std::vector<row>& rows,
                 const std::string& conditions);
 

@@ -1,4 +1,4 @@
-// Entities for the questions that are asked of Muster alone.
+// Entities for the workloads of Muster alone.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -17,7 +17,7 @@ struct scene {
     muster::world world;
     std::vector<entity> entities;
 
-    /// `count` entities with a position and a velocity, or with a payload, too.
+    /// Creates `count` entities with a position, a velocity and optionally a payload.
     explicit scene(std::size_t count, bool with_payload = false) {
         for (std::size_t i = 0; i < count; ++i)
             entities.push_back(with_payload ? world.spawn(position_of(i), velocity_of(i), payload{})
@@ -25,7 +25,7 @@ struct scene {
     }
 };
 
-/// By itself, so that what stands around it does not change how it is compiled.
+/// Not inlined, so that the surrounding code does not affect its compilation.
 template <class Ids, class Read>
 [[gnu::noinline]] double sum_over(const Ids& entities, Read x_of) {
     double sum = 0;
@@ -33,7 +33,7 @@ template <class Ids, class Read>
     return sum;
 }
 
-/// Adds up what `x_of(e)` gives for all entities, which are shuffled.
+/// Times the sum of `x_of(e)` over all entities, which are shuffled.
 template <class Ids, class Read>
 void sum_shuffled(trial& t, const Ids& entities, Read x_of) {
     double sum = 0;

@@ -1,5 +1,5 @@
-// The suite: all workloads, in the order of the table, and who takes part in each. `workloads.cpp`
-// says what there is; contestants add themselves from any file.
+// The suite: all workloads, in the order of the table, and the contestants of each. `workloads.cpp`
+// lists the workloads; contestants register themselves from any file.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace muster::bench {
 
-/// What a figure stands for, and under what conditions it is taken.
+/// The unit of a figure, and the conditions of its measurement.
 enum class kind {
-    each,        // nanoseconds for each entity or operation
-    whole,       // nanoseconds for all of it
-    new_memory,  // nanoseconds for each; memory that was freed has to be got from the system again
-    threads,     // nanoseconds for each, on all processors
-    bytes,       // for each entity
+    each,        // nanoseconds per entity or operation
+    whole,       // nanoseconds for the whole
+    new_memory,  // nanoseconds per entity; malloc returns freed memory to the kernel
+    threads,     // nanoseconds per entity, on all processors
+    bytes,       // bytes per entity
 };
 
 struct workload {
@@ -27,7 +27,7 @@ struct workload {
     std::string_view name;
     std::vector<std::size_t> sizes;
     bench::kind kind = kind::each;
-    /// Those of another workload take part.
+    /// If not empty: the workload whose contestants take part.
     std::string_view same_as = {};
 };
 
@@ -35,22 +35,22 @@ struct contestant {
     std::string workload;
     std::string name;
     std::function<void(trial&)> body;
-    std::size_t most;  // larger sizes are left out
+    std::size_t most;  // skips larger sizes
 };
 
-/// A library beside Muster, for the report.
+/// Another library, for the report.
 struct peer {
     std::string name;
     std::string version;
 };
 
-/// The list, in the order of the table.
+/// All workloads, in the order of the table.
 const std::vector<workload>& workloads();
 
 std::vector<contestant>& contestants();
 std::vector<peer>& peers();
 
-/// Both are called while the program starts.
+/// Call both during static initialisation.
 inline void add(std::string workload, std::string name, std::function<void(trial&)> body,
                 std::size_t most = std::numeric_limits<std::size_t>::max()) {
     contestants().push_back({std::move(workload), std::move(name), std::move(body), most});

@@ -8,7 +8,7 @@ namespace muster::bench {
 bool trial::goes_on() const {
     if (!failure_.empty()) return false;
     if (samples_.empty()) return true;
-    // What is set up anew for each sample may take longer than the sample.
+    // Set-up before each sample may take longer than the sample.
     const double passed = std::chrono::duration<double>(clock::now() - begun_).count();
     return taken_ < seconds_ && passed < 5 * seconds_ && samples_.size() < 1000;
 }

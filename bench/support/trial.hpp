@@ -1,6 +1,6 @@
-// trial: one repetition of one contestant on one workload at one size, and how it is timed. Set-up
-// and the check of the result are not timed, and a wrong result is an error. A trial takes several
-// samples and stands for their median; the table shows the least of the medians of several trials.
+// trial: one run of one contestant on one workload at one size. Set-up and the check of the result
+// are not timed; a wrong result is an error. A trial takes several samples and reports their
+// median. The table shows the lowest median of several trials.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace muster::bench {
 
-/// The compiler must believe that the value is used, and that memory was changed.
+/// Prevents the compiler from removing the value, and from keeping memory in registers.
 template <class T>
 void keep(const T& value) {
     asm volatile("" : : "r,m"(value) : "memory");
@@ -22,12 +22,12 @@ inline void clobber() {
 
 class trial {
 public:
-    /// At `size` entities; samples may take `seconds` in all, but one is taken in any case.
+    /// Measures `size` entities. All samples together may take `seconds`; at least one is taken.
     trial(std::size_t size, double seconds) : size_(size), seconds_(seconds) {}
 
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] bool goes_on() const;
-    /// A sample: the seconds of one pass over all entities, or bytes.
+    /// Adds a sample: the seconds of one pass over all entities, or bytes.
     void note(double value);
     void fail(std::string why);
 
@@ -45,7 +45,7 @@ private:
     std::string failure_;
 };
 
-/// The seconds that `body()` takes.
+/// Returns the seconds that `body()` takes.
 template <class Body>
 double seconds_of(Body&& body) {
     clobber();
@@ -55,8 +55,8 @@ double seconds_of(Body&& body) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Times `body(subject)` on a new subject from `make()` each time; `sound(subject)` must hold
-/// afterwards. The first pass is not counted: it brings code and memory in.
+/// Times `body(subject)`, each time on a new subject from `make()`. `sound(subject)` must hold
+/// afterwards. The first pass only warms up caches and memory and does not count.
 template <class Make, class Body, class Sound>
 void measure(trial& t, Make make, Body body, Sound sound) {
     for (bool is_first = true; is_first || t.goes_on(); is_first = false) {
@@ -67,11 +67,12 @@ void measure(trial& t, Make make, Body body, Sound sound) {
     }
 }
 
-/// Times `body()` again and again on what is there; `sound()`, or `sound(passes)`, must hold
+/// Times `body()` repeatedly on the same subject. `sound()` or `sound(passes)` must hold
 /// afterwards.
 template <class Body, class Sound>
 void measure_again(trial& t, Body body, Sound sound) {
-    constexpr double shortest = 1e-4;  // of a sample, so that the clock does not count
+    constexpr double shortest =
+        1e-4;  // length of a sample, so that the cost of the clock is negligible
     std::size_t passes = 1;
     body();
     double once = seconds_of(body);

@@ -1,5 +1,5 @@
-// A world of a Muster that was built with MUSTER_UNCHECKED, in a library of its own: one program
-// cannot hold both kinds otherwise.
+// A world of a Muster that is built with MUSTER_UNCHECKED. It is in a library of its own, because
+// one program cannot link both builds.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ public:
     unchecked_scene(const unchecked_scene&) = delete;
     unchecked_scene& operator=(const unchecked_scene&) = delete;
     ~unchecked_scene();
-    /// Over all entities, shuffled.
+    /// Sums the x of all entities, in shuffled order.
     [[nodiscard]] double sum_of_x() const;
 
 private:

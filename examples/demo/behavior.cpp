@@ -1,5 +1,5 @@
-// The second group: birds keep together, flee and look for food; hawks hunt. Nobody moves yet, so that all
-// threads see the same country.
+// The second group: birds keep together, flee and look for food; hawks hunt. Positions stay fixed,
+// so that all threads see the same country.
 #include "grid.hpp"
 #include "systems.hpp"
 
@@ -18,18 +18,18 @@ struct vec {
     float x = 0, y = 0;
 
     float length() const { return std::sqrt(x * x + y * y); }
-    /// Of this length, or zero.
+    /// Returns a vector of this direction and the length `wanted`, or zero.
     vec scaled_to(float wanted) const {
         const float now = length();
         return now > 0 ? vec{x * (wanted / now), y * (wanted / now)} : vec{};
     }
 };
 
-/// Away from others, and with the own flock.
+/// Steers away from other birds and along with the own flock.
 vec keep_together(const bird_grid& birds, const position& p, const velocity& v, const flock& f) {
     vec apart, course, middle;
     float own = 1e-6f;
-    // Without branches: nobody could predict them. That it sees itself, too, changes nothing.
+    // No branches: they would be unpredictable. The own sample of the bird adds zero vectors.
     birds.near(p.x, p.y, 3, [&](const bird_sample& other, std::size_t) {
         const float dx = p.x - other.x;
         const float dy = p.y - other.y;
@@ -40,7 +40,7 @@ vec keep_together(const bird_grid& birds, const position& p, const velocity& v, 
         course.y += is_own * (other.vy - v.y);
         middle.x -= is_own * dx;
         middle.y -= is_own * dy;
-        // Strangers are kept at a distance, friends only close by.
+        // Birds of other flocks are kept at a greater distance.
         const float reach = 49 - 40 * is_own;
         const float weight = distance < reach ? 1 / (distance + 0.2f) : 0;
         apart.x += dx * weight;
@@ -59,13 +59,13 @@ vec circle(const position& roost, const position& p, float turn) {
 
 vec blown(const sky& above, const position& p) {
     vec sum;
-    for (const sky::wind& one : above.winds) {
-        const float dx = p.x - one.x;
-        const float dy = p.y - one.y;
-        const float inside = 1 - (dx * dx + dy * dy) / (one.radius * one.radius);
+    for (const sky::wind& wind : above.winds) {
+        const float dx = p.x - wind.x;
+        const float dy = p.y - wind.y;
+        const float inside = 1 - (dx * dx + dy * dy) / (wind.radius * wind.radius);
         if (inside <= 0) continue;
-        sum.x += 4 * inside * one.push_x;
-        sum.y += 4 * inside * one.push_y;
+        sum.x += 4 * inside * wind.push_x;
+        sum.y += 4 * inside * wind.push_y;
     }
     return sum;
 }
@@ -81,9 +81,9 @@ vec back_from_the_edge(const country& land, const position& p) {
 
 void add_behavior(muster::world& w, tally& counts) {
     const auto behavior = w.system("behavior");
-    const muster::world& seen = w;  // what others are and have is only read
+    const muster::world& seen = w;  // a const world: other entities are only read
 
-    // The longest loop by far: it takes whole columns, and asks for what there is once only once.
+    // The longest loop by far: it takes whole columns and looks up the singletons once per chunk.
     w.system("flock")
         .group(behavior)
         .reads<bird_grid, sky, country>()
@@ -108,7 +108,7 @@ void add_behavior(muster::world& w, tally& counts) {
             }
         });
 
-    // A state that few have and that changes all the time is sparse: nobody moves to another chunk.
+    // Few birds are scared, and the state changes often: it is sparse, so that no bird moves.
     w.system("frighten")
         .group(behavior)
         .reads<hawk_grid>()
@@ -120,9 +120,9 @@ void add_behavior(muster::world& w, tally& counts) {
     w.system("flee").group(behavior).reads<hawk_grid>().each(
         [&w, &seen](entity e, const position& p, scared& fear, steering& s, float dt) {
             vec away;
-            seen.single<hawk_grid>().near(p.x, p.y, 4, [&](const place_sample& one, std::size_t) {
-                const float dx = p.x - one.x;
-                const float dy = p.y - one.y;
+            seen.single<hawk_grid>().near(p.x, p.y, 4, [&](const place_sample& hawk, std::size_t) {
+                const float dx = p.x - hawk.x;
+                const float dy = p.y - hawk.y;
                 if (dx * dx + dy * dy > fear_reach * fear_reach) return;
                 away.x += dx;
                 away.y += dy;
@@ -138,7 +138,7 @@ void add_behavior(muster::world& w, tally& counts) {
             s.y += away.y;
         });
 
-    // It keeps the handle of an insect, which another may have eaten since: the handle knows.
+    // Another bird may have eaten the insect since: the handle in `hungry` detects it.
     w.system("forage").group(behavior).reads<insect_grid>().each(
         [&w, &seen, &counts](entity e, const position& p, hungry& h, steering& s) {
             if (!seen.alive(h.meal)) {
@@ -174,7 +174,7 @@ void add_behavior(muster::world& w, tally& counts) {
             if (!seen.alive(h.prey)) {
                 if (h.prey) tally::add(counts.stale);
                 h.prey = seen.single<bird_grid>().nearest(p.x, p.y, 20, 8);
-                if (!h.prey) {  // it looks around
+                if (!h.prey) {  // it looks for prey
                     s.x += 2 * v.x + d.between(-80, 80);
                     s.y += 2 * v.y + d.between(-80, 80);
                     return;

@@ -1,4 +1,4 @@
-// What the inhabitants of the demo are made of.
+// The components and singletons of the demo.
 #pragma once
 
 #include <muster/muster.hpp>
@@ -10,7 +10,7 @@ namespace demo {
 
 using muster::entity;
 
-// ---- what most of them have all the time: in chunks --------------------------------------------
+// ---- in chunks: components that most entities have all the time --------------------------------
 
 struct position {
     float x, y;
@@ -18,7 +18,7 @@ struct position {
 struct velocity {
     float x, y;
 };
-/// Where it wants to go, as an acceleration: written while it looks around, obeyed when all have looked.
+/// The wanted acceleration. The group `behavior` writes it, the group `motion` applies it.
 struct steering {
     float x, y;
 };
@@ -31,13 +31,13 @@ struct energy {
 struct age {
     std::int32_t frames;
 };
-/// A bird, and of which flock.
+/// Marks a bird and stores the number of its flock.
 struct flock {
     std::uint8_t number;
 };
 inline constexpr int flocks = 6;
 
-/// Each has dice of its own, so that what it does depends neither on threads nor on ids.
+/// A random generator per entity, so that its behaviour depends neither on threads nor on ids.
 struct dice {
     std::uint32_t state;
 
@@ -47,7 +47,7 @@ struct dice {
         state ^= state << 5;
         return state;
     }
-    /// From 0 to 1.
+    /// Returns a number from 0 to 1.
     float roll() { return static_cast<float>(next() >> 8) * (1.0f / 16777216.0f); }
     float between(float low, float high) { return low + (high - low) * roll(); }
     static dice seeded(std::uint64_t seed) {
@@ -60,29 +60,29 @@ struct dice {
 
 struct insect {};
 struct hawk {
-    entity prey;  // may be dead by now, and says so
+    entity prey;  // may be dead: `alive` detects it
 };
 struct gust {
     float radius, left;
 };
 
-// ---- what comes and goes with a move to another chunk ------------------------------------------
+// ---- in chunks: states whose change moves the entity -------------------------------------------
 
 struct fledgling {};
 struct resting {
     float left;
 };
 
-// ---- what comes and goes every frame: sparse ---------------------------------------------------
+// ---- sparse: states that change every frame ----------------------------------------------------
 
 struct scared {
     float left;
 };
 struct hungry {
-    entity meal;       // the insect that it has seen
+    entity meal;       // the insect that the bird has seen
     int patience = 0;  // frames until it looks again
 };
-/// Of an insect. If several birds reach for it, the one that comes last in the order of the loop has it.
+/// State of an insect. If several birds bite it, the last bird in the order of the loop gets it.
 struct bitten {
     entity by;
 };
@@ -90,15 +90,15 @@ struct meal {
     float energy;
 };
 
-// ---- of the world itself -----------------------------------------------------------------------
+// ---- singletons --------------------------------------------------------------------------------
 
 struct country {
     float width, height;
     std::size_t most_insects, insects_each_frame;
-    dice insects;  // where they come from the eggs
+    dice insects;  // for the places where insects hatch
 };
 
-/// Goes round in a circle by multiplication alone: sines differ from machine to machine.
+/// Moves round a circle by multiplication alone, since `std::sin` differs from machine to machine.
 struct orbit {
     float cosine, sine, step_cosine, step_sine;
 
@@ -111,7 +111,7 @@ struct orbit {
     }
 };
 
-/// What can be felt everywhere: the places the flocks are drawn to, and the wind.
+/// The places that attract the flocks, and the wind.
 struct sky {
     struct wind {
         float x, y, radius, push_x, push_y;

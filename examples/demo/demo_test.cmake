@@ -1,6 +1,6 @@
 # cmake -DDEMO=program -DSCRATCH=folder -P demo_test.cmake
-# The demo ends in the same state on one thread and on four, says so without escape codes where there is no
-# terminal, writes a picture, and refuses what it does not know.
+# Checks that the demo ends in the same state on one thread and on four, prints no escape codes without a
+# terminal, writes a picture, and rejects unknown options.
 file(MAKE_DIRECTORY ${SCRATCH})
 
 function(run out)
@@ -49,11 +49,11 @@ if(NOT start STREQUAL "89504e470d0a1a0a0000000d494844520000064000000384")  # the
 endif()
 
 run(timed --seconds 0.2 --entities 1000 --threads 1)
-if(NOT timed MATCHES "depends on the frames done")
+if(NOT timed MATCHES "depends on the number of frames")
     message(FATAL_ERROR "the summary does not say that the state depends on the frames:\n${timed}")
 endif()
 
-# refused SENTENCE ARGS...
+# refused SENTENCE ARGS...: the demo exits with 2 and prints SENTENCE.
 function(refused sentence)
     execute_process(COMMAND ${DEMO} ${ARGN} OUTPUT_VARIABLE printed ERROR_VARIABLE errors
                     RESULT_VARIABLE result)

@@ -1,5 +1,5 @@
-// grid: who is near. Rebuilt in every frame by counting: cells are in rows, and what is in one cell is
-// contiguous, so that three neighbouring cells of a row are one range.
+// grid: finds near entities. A counting sort rebuilds it in every frame. The samples of a cell are
+// contiguous and cells are stored row by row, so that three adjacent cells of a row are one range.
 #pragma once
 
 #include "components.hpp"
@@ -13,8 +13,8 @@
 
 namespace demo {
 
-/// A singleton for each kind of thing. `Sample` is what others see of it: a copy, so that they may look
-/// while it is being changed.
+/// A singleton for each kind of entity. `Sample` is a copy of the data that other entities see, so
+/// that they may read it while the original changes.
 template <class Sample>
 class grid {
 public:
@@ -23,7 +23,7 @@ public:
           columns_(static_cast<std::size_t>(where.width * scale_) + 1),
           rows_(static_cast<std::size_t>(where.height * scale_) + 1) {}
 
-    /// All that the query finds; its first component is the position.
+    /// Inserts all entities of the query, whose first component is the position.
     template <class Query, class Make>
     void rebuild(const Query& query, Make make) {
         starts_.assign(columns_ * rows_ + 1, 0);
@@ -36,22 +36,22 @@ public:
         std::uint32_t sum = 0;
         for (std::uint32_t& start : starts_) sum += std::exchange(start, sum);
         samples_.resize(sum);
-        who_.resize(sum);
+        entities_.resize(sum);
         const std::uint32_t* cell = cells_.data();
         query.each([&](entity e, const position& p, const auto&... others) {
             const std::uint32_t at = starts_[*cell++]++;
             samples_[at] = make(p, others...);
-            who_[at] = e;
+            entities_[at] = e;
         });
-        // Each start has become the end of its cell, which is the start of the next.
+        // Now each start is the end of its cell, which is the start of the next cell.
         for (std::size_t i = starts_.size() - 1; i > 0; --i) starts_[i] = starts_[i - 1];
         starts_[0] = 0;
     }
 
-    /// Calls `look(sample, index)` for what is in the nine cells around. In a crowd it sees at most
-    /// `most` of each row of cells: neighbours in memory, from a place that depends on where one stands.
-    template <class Look>
-    void near(float x, float y, std::size_t most, Look look) const {
+    /// Calls `look(sample, index)` for the samples in the nine cells around a point. In a crowd, at
+    /// most `most` adjacent samples per row of cells, from a start that depends on the point.
+    template <class Callback>
+    void near(float x, float y, std::size_t most, Callback look) const {
         const std::size_t at = column(x);
         const std::size_t left = at == 0 ? 0 : at - 1;
         const std::size_t right = std::min(at + 1, columns_ - 1);
@@ -69,13 +69,13 @@ public:
             const std::size_t skipped = count <= most ? 0 : any * (count - most + 1) >> 32;
             ranges[r] = {begin + skipped, std::min(count, most)};
             __builtin_prefetch(samples_.data() +
-                               ranges[r].first);  // all three on their way at once
+                               ranges[r].first);  // loads all three ranges in parallel
         }
         for (std::size_t r = 0; r < rows; ++r)
             for (std::size_t i = 0; i < ranges[r].count; ++i)
                 look(samples_[ranges[r].first + i], ranges[r].first + i);
     }
-    /// The id of the nearest within `reach`, or the null id.
+    /// Returns the nearest entity within `reach`, or the null id.
     entity nearest(float x, float y, float reach, std::size_t most) const {
         float best = reach * reach;
         entity found;
@@ -85,13 +85,13 @@ public:
             const float distance = dx * dx + dy * dy;
             if (distance >= best) return;
             best = distance;
-            found = who_[i];
+            found = entities_[i];
         });
         return found;
     }
 
 private:
-    // Clamped: what has been blown over the edge is seen in the outermost cells.
+    // Clamped: an entity beyond the edge counts as in the outermost cell.
     std::size_t column(float x) const {
         return std::min(static_cast<std::size_t>(std::max(x * scale_, 0.0f)), columns_ - 1);
     }
@@ -101,10 +101,10 @@ private:
 
     float scale_;
     std::size_t columns_, rows_;
-    std::vector<std::uint32_t> starts_;  // where each cell begins, and the end
-    std::vector<std::uint32_t> cells_;   // the cell of each, as the query comes to them
+    std::vector<std::uint32_t> starts_;  // the first sample of each cell, and the end
+    std::vector<std::uint32_t> cells_;   // the cell of each entity, in the order of the query
     std::vector<Sample> samples_;
-    std::vector<entity> who_;
+    std::vector<entity> entities_;
 };
 
 struct bird_sample {

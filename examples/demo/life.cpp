@@ -1,5 +1,5 @@
-// The last group: they eat, age, breed and die. Systems that must see what another has recorded say
-// `after`.
+// The last group: animals eat, age, breed and die. A system that must see another system's recorded
+// changes declares `after`.
 #include "systems.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr int fledged = 25;          // frames
 constexpr float metabolism = 0.07f;  // energy per second
 constexpr float breeding = 0.7f;
 
-/// Folded back where it is beyond the edge.
+/// Reflects a coordinate beyond the edge back into the country.
 float inside(float at, float edge) {
     at = at < 0 ? -at : at;
     return at > edge ? 2 * edge - at : at;
@@ -56,7 +56,7 @@ void add_life(muster::world& w, tally& counts) {
             if (left.left <= 0) {
                 w.destroy(e);
             } else if (++old.frames > fledged) {
-                w.remove<fledgling>(e);  // to the chunk of its parents
+                w.remove<fledgling>(e);  // moves it to the chunk of its parents
                 tally::add(counts.moved);
             }
         });
@@ -78,8 +78,8 @@ void add_life(muster::world& w, tally& counts) {
         if (++old.frames > 120) w.destroy(e);
     });
 
-    // A function that says nothing of what it touches runs alone, and may do all that a loop may: clone,
-    // too.
+    // A system that does not declare its accesses runs alone. It may make any change that a loop
+    // may make, such as `clone`.
     const auto hawks = w.query<const position, hawk, energy, dice>();
     w.system("breed hawks").group(life).execute([&w, hawks](float dt) {
         const entity prefab = w.lookup("hawk");
@@ -103,7 +103,7 @@ void add_life(muster::world& w, tally& counts) {
         const std::size_t there = insects.count();
         const std::size_t room = land.most_insects - std::min(land.most_insects, there);
         for (std::size_t i = std::min(room, land.insects_each_frame); i > 0; --i) {
-            // Some of them anywhere, most of them where flocks come by.
+            // Some hatch anywhere, most of them near the places that flocks visit.
             position p{d.between(0, land.width), d.between(0, land.height)};
             if (i % 8 != 0) {
                 const position& roost = above.roosts[d.next() % flocks];

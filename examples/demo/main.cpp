@@ -1,5 +1,5 @@
-// The demo: a country of flocks, hawks and insects. Start reading at components.hpp for what they are
-// made of, then behavior.cpp and life.cpp for what they do.
+// The demo: a country of flocks, hawks and insects. Start reading at components.hpp, then see
+// behavior.cpp and life.cpp for the systems.
 #include "options.hpp"
 #include "picture.hpp"
 #include "report.hpp"
@@ -47,7 +47,7 @@ int run(const demo::options& given) {
                 picture.resize(width, height);
                 picture.draw(simulation, 0.45f, 0);
                 screen->show(picture.develop(), report.status(width, screen->has_blocks()));
-                std::this_thread::sleep_until(start + milliseconds(33));  // it is to be watched
+                std::this_thread::sleep_until(start + milliseconds(33));  // at most 30 frames per s
             } else if (report.seconds() - said >= 1 || report.frames() == given.frames) {
                 said = report.seconds();
                 std::printf("%s\n", report.progress().c_str());

@@ -1,4 +1,4 @@
-// The third group: everything goes where it has decided to go.
+// The third group: applies the steering and moves all entities.
 #include "systems.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ void add_motion(muster::world& w) {
             v.x += s.x * dt;
             v.y += s.y * dt;
             const float speed = std::sqrt(v.x * v.x + v.y * v.y) + 0.001f;
-            // Towards its own speed, soon from below, slowly from above: fear lasts for a while.
+            // Approaches cruising speed, fast from below, slowly from above, so that fear lasts.
             float wanted = speed < own.cruise ? speed * 0.8f + own.cruise * 0.2f
                                               : speed * 0.95f + own.cruise * 0.05f;
             wanted = std::min(wanted, own.top);

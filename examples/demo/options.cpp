@@ -80,23 +80,20 @@ options read_options(int count, const char* const* arguments) {
 const char* help_text() {
     return "Usage: demo [OPTIONS]\n"
            "\n"
-           "Flocks of birds, hawks and insects: several hundred thousand entities that are born, "
-           "eat,\n"
-           "flee and die in every frame. Shows a live picture in a terminal, else lines of "
-           "progress; a\n"
-           "summary in the end.\n"
+           "Simulates flocks of birds, hawks and insects: several hundred thousand entities that\n"
+           "are born, eat, flee and die in every frame. Draws a live picture in a terminal and\n"
+           "prints progress lines otherwise, then a summary.\n"
            "\n"
-           "  --frames N      how many frames (160)\n"
-           "  --seconds S     or for how long; the last state then depends on the machine\n"
-           "  --entities N    how many to begin with (300000)\n"
-           "  --threads N     on how many threads (all)\n"
-           "  --seed N        another seed, another story (1); the same one ends in the same "
-           "state, on\n"
-           "                  any number of threads\n"
-           "  --png FILE      writes a picture of the last frame\n"
+           "  --frames N      number of frames (default 160)\n"
+           "  --seconds S     stop after S seconds; the final state then depends on the machine\n"
+           "  --entities N    initial number of entities (default 300000)\n"
+           "  --threads N     number of threads (default: all)\n"
+           "  --seed N        random seed (default 1); equal seeds produce equal final states,\n"
+           "                  on any number of threads\n"
+           "  --png FILE      write a picture of the last frame\n"
            "  --colours MODE  auto, 24bit, 256 or none\n"
-           "  --plain         lines of progress, in a terminal too\n"
-           "  --help          this text\n";
+           "  --plain         print progress lines even in a terminal\n"
+           "  --help          print this text\n";
 }
 
 }  // namespace demo

@@ -1,4 +1,4 @@
-// What the command line says.
+// options: the command line.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct options {
     std::size_t frames = 160;
     double seconds = 0;  // 0: no limit
     std::size_t entities = 300'000;
-    unsigned threads = 0;  // 0: all
+    unsigned threads = 0;  // 0: all of the machine
     std::uint64_t seed = 1;
     std::string png;
     demo::colours colours = demo::colours::automatic;
@@ -22,7 +22,7 @@ struct options {
     bool help = false;
 };
 
-/// `what` is a sentence for the user.
+/// An invalid command line; `what()` is a sentence for the user.
 struct bad_option : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -21,7 +21,7 @@ constexpr light flock_lights[flocks] = {
     {0.95f, 0.80f, 0.10f},  // yellow
 };
 
-/// From linear light to what screens take, for all steps of a table.
+/// Converts linear light to a gamma-corrected byte, by table lookup.
 std::uint8_t to_screen(float value) {
     static const auto table = [] {
         std::array<std::uint8_t, 4096> made{};
@@ -90,12 +90,12 @@ void picture::draw(simulation& of, float trail, float streak) {
                 shine_softly(x, y, flock_lights[f.number], strength);
         }
     });
-    // So that a pixel with as many birds as all have on average is well lit.
+    // A pixel with the average number of birds is well lit.
     exposure_ = 0.5f * static_cast<float>(film_.size()) /
                 static_cast<float>(std::max<std::size_t>(birds, 1));
     of.each_scared(
         [&](const position& p) { shine(p.x * across, p.y * down, fear_light, 0.8f * fresh); });
-    // Hawks are few: they shine as one pixel, however many birds are there.
+    // Hawks are few: a hawk lights its pixel visibly, however many birds there are.
     const float beam = std::max(6.0f / exposure_, 1.0f);
     of.each_hawk([&](const position& p, const velocity& v) {
         for (int i = 0; i < strokes; ++i) {
@@ -113,7 +113,7 @@ void picture::draw(simulation& of, float trail, float streak) {
 const image& picture::develop() {
     std::uint8_t* out = developed_.pixels.data();
     for (const light& pixel : film_) {
-        // The more light, the less it adds, to all three alike: nothing is burnt out, and hues stay.
+        // Compresses all three channels by one factor: no pixel is overexposed, and hues stay.
         const float strongest = std::max({pixel.red, pixel.green, pixel.blue, 1e-6f}) * exposure_;
         const float part = exposure_ / (0.6f + strongest);
         *out++ = to_screen(background.red + pixel.red * part);

@@ -1,5 +1,5 @@
-// picture: how the country looks from above. Light is gathered in each pixel, as on a film, so that the
-// same code makes 120 × 70 pixels for a terminal and a million for a file.
+// picture: the country from above. Each pixel accumulates light, as a film does. So the same code
+// draws 120 × 70 pixels for a terminal and a million for a file.
 #pragma once
 
 #include "png.hpp"
@@ -17,15 +17,15 @@ class picture {
 public:
     void resize(std::size_t width, std::size_t height);
 
-    /// `trail` of what was there before stays: 0 is a sharp picture, 0.5 one that moves smoothly. A
-    /// `streak` draws each bird as a stroke of so many seconds.
+    /// Draws the current state. `trail` is the part of the old light that stays: 0 is sharp, 0.5
+    /// moves smoothly. `streak` draws each bird as a stroke: its path in that many seconds.
     void draw(simulation& of, float trail, float streak);
-    /// As it is shown: light becomes colours.
+    /// Converts the light to colours.
     const image& develop();
 
 private:
     void shine(float x, float y, const light& what, float strength);
-    /// Spread over the four pixels around it.
+    /// Like `shine`, but spreads the light over the four pixels around the point.
     void shine_softly(float x, float y, const light& what, float strength);
 
     std::size_t width_ = 0, height_ = 0;

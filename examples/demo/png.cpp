@@ -16,7 +16,7 @@ void append_word(bytes& out, std::uint32_t word) {  // the most significant byte
         out.push_back(static_cast<std::uint8_t>(word >> shift));
 }
 
-/// Length, name, data, and the checksum of name and data.
+/// Appends length, name, data, and the checksum of name and data.
 void append_chunk(bytes& out, std::string_view name, std::span<const std::uint8_t> data) {
     append_word(out, static_cast<std::uint32_t>(data.size()));
     const std::size_t start = out.size();
@@ -25,7 +25,7 @@ void append_chunk(bytes& out, std::string_view name, std::span<const std::uint8_
     append_word(out, crc32(std::span(out).subspan(start)));
 }
 
-/// A zlib stream of stored blocks, each of at most 65,535 bytes behind its length and the inverse of it.
+/// Returns a zlib stream of stored blocks: length, inverse of the length, at most 65,535 bytes.
 bytes stored(std::span<const std::uint8_t> data) {
     bytes out{0x78, 0x01};
     std::size_t at = 0;
@@ -79,14 +79,14 @@ std::vector<std::uint8_t> encode_png(const image& picture) {
     bytes header;
     append_word(header, static_cast<std::uint32_t>(picture.width));
     append_word(header, static_cast<std::uint32_t>(picture.height));
-    // 8 bits, colours, and the only compression, filters and order that there are (or: no interlacing).
+    // 8 bits, RGB, the standard compression and filters, no interlacing.
     for (const int byte : {8, 2, 0, 0, 0}) header.push_back(static_cast<std::uint8_t>(byte));
     append_chunk(out, "IHDR", header);
 
     bytes rows;
     rows.reserve((picture.width * 3 + 1) * picture.height);
     for (std::size_t y = 0; y < picture.height; ++y) {
-        rows.push_back(0);  // its filter: none
+        rows.push_back(0);  // no filter
         const auto row =
             std::span(picture.pixels).subspan(y * picture.width * 3, picture.width * 3);
         rows.insert(rows.end(), row.begin(), row.end());

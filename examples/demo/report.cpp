@@ -23,7 +23,7 @@ std::string mebibytes(std::size_t bytes) {
     return bytes == 0 ? "unknown" : format("%.0f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-/// The last `width` numbers as a line of small bars.
+/// Returns the last `width` numbers as a line of small bars.
 std::string bars(const std::vector<std::size_t>& all, std::size_t width) {
     const std::size_t count = std::min(width, all.size());
     if (count == 0) return {};
@@ -87,7 +87,7 @@ std::vector<std::string> report::status(std::size_t width, bool has_bars) const 
     const std::size_t all = now_.birds + now_.insects + now_.hawks + now_.gusts;
     std::vector<std::string> lines;
     lines.push_back(
-        format(" \x1b[1m%6.1f ms\x1b[0m a frame \x1b[2m(%.1f on average, %u threads)\x1b[0m   "
+        format(" \x1b[1m%6.1f ms\x1b[0m per frame \x1b[2m(%.1f on average, %u threads)\x1b[0m   "
                "\x1b[1m%s\x1b[0m "
                "entities   \x1b[1m%s\x1b[0m born/s   \x1b[1m%s\x1b[0m die/s",
                last_, sum_ / static_cast<double>(frames_), threads_, grouped(all).c_str(),
@@ -121,7 +121,7 @@ bool report::print_summary(simulation& of) const {
     const auto line = [](const char* name, std::uint64_t count, const std::string& note) {
         std::printf("  %-20s %12s   %s\n", name, grouped(count).c_str(), note.c_str());
     };
-    std::printf("%zu frames in %.1f s on %u %s: %.1f ms a frame, the worst %.1f ms\n\n", frames_,
+    std::printf("%zu frames in %.1f s on %u %s: %.1f ms per frame, %.1f ms at most\n\n", frames_,
                 seconds(), threads_, threads_ == 1 ? "thread" : "threads", sum_ / frames, worst_);
     line("entities", now_.birds + now_.insects + now_.hawks + now_.gusts,
          format("%s birds in %d flocks, %s insects, %s hawks, %zu gusts of wind",
@@ -129,18 +129,18 @@ bool report::print_summary(simulation& of) const {
                 grouped(now_.hawks).c_str(), now_.gusts));
     line("spawned", counts.spawned, "by loops on several threads, clones of prefabs, in rows");
     line("destroyed", counts.destroyed,
-         format("%s insects eaten, %s catches of hawks, the others of age and hunger",
+         format("%s insects eaten, %s catches of hawks, the rest by age and hunger",
                 grouped(counts.eaten).c_str(), grouped(counts.caught).c_str()));
     line("structural changes", counts.moved,
          "between chunks: birds that grew up, hawks that rested");
     line("sparse states", counts.sparse,
-         "came or went, and nothing moved: scared, hungry, bitten, fed");
-    line("stale handles", counts.stale, "of prey and insects were asked before use, and knew");
+         "added or removed without moving a row: scared, hungry, bitten, fed");
+    line("stale handles", counts.stale, "of prey and insects, detected before use");
     line("commands", counts.submitted, "from the weather's own thread, by command buffer");
-    line("chunks", now_.chunks, "with inhabitants");
+    line("chunks", now_.chunks, "with entities");
     std::printf("  %-20s %12s   of the process\n\n", "memory", mebibytes(memory_).c_str());
 
-    std::printf("  where the time of all threads goes, ms a frame:\n");
+    std::printf("  time on all threads, ms per frame:\n");
     int column = 0;
     of.each_system([&](std::string_view name, std::uint64_t nanoseconds) {
         std::printf("    %-14.*s %6.2f%s", static_cast<int>(name.size()), name.data(),
@@ -149,16 +149,16 @@ bool report::print_summary(simulation& of) const {
     std::printf("%s\n", column % 3 == 0 ? "" : "\n");
 
     const std::size_t lies = of.lies();
-    std::printf("  %s handles of the dead were asked once more: %s\n",
+    std::printf("  %s handles of dead entities checked again: %s\n",
                 grouped(counts.graves.size()).c_str(),
-                lies == 0 ? "none is alive" : (grouped(lies) + " lied").c_str());
+                lies == 0 ? "none is alive" : (grouped(lies) + " are wrong").c_str());
     std::printf("  hash %016" PRIx64 " of the last state: seed %" PRIu64
                 ", %s entities, %zu frames\n",
                 of.hash(), given_.seed, grouped(given_.entities).c_str(), frames_);
     std::printf("  %s\n",
                 frames_ == given_.frames
                     ? "(the same on any number of threads)"
-                    : "(it depends on the frames done, which are not fixed: say --frames)");
+                    : "(depends on the number of frames, which is not fixed: use --frames)");
     return lies == 0;
 }
 

@@ -1,4 +1,4 @@
-// report: what is said of a run, while it goes on and in the end.
+// report: the status lines during a run and the summary at its end.
 #pragma once
 
 #include "options.hpp"
@@ -14,14 +14,14 @@ class report {
 public:
     explicit report(const options& given, unsigned threads);
 
-    /// After each frame; `took` is the time of the simulation alone.
+    /// Records a frame; `took` is the time of the simulation alone.
     void note(simulation& of, std::chrono::nanoseconds took);
 
-    /// For the live picture. `width`: of the terminal.
+    /// Returns the lines below the live picture; `width` is that of the terminal.
     [[nodiscard]] std::vector<std::string> status(std::size_t width, bool has_bars) const;
-    /// For who has no terminal.
+    /// Returns a line of progress, for output that is no terminal.
     [[nodiscard]] std::string progress() const;
-    /// True if no handle lied.
+    /// Returns true if no handle gave a wrong answer.
     bool print_summary(simulation& of) const;
 
     [[nodiscard]] std::size_t frames() const { return frames_; }
@@ -45,9 +45,9 @@ private:
     std::vector<std::size_t> birds_, insects_, hawks_;  // of each frame
 };
 
-/// Of the process; 0 if the system does not tell.
+/// Returns the memory of the process in bytes; 0 if it is unknown.
 [[nodiscard]] std::size_t memory_in_use();
-/// 1234567 as "1,234,567".
+/// Returns 1234567 as "1,234,567".
 [[nodiscard]] std::string grouped(std::uint64_t number);
 
 }  // namespace demo

@@ -1,5 +1,5 @@
-// The first group of a frame: everything is entered where others will look for it. These systems say what
-// they read and write, so that they run side by side.
+// The first group of a frame: fills the grids in which entities look for each other. These systems
+// declare what they read and write, so that they run concurrently.
 #include "grid.hpp"
 #include "systems.hpp"
 

@@ -12,7 +12,7 @@ namespace demo {
 
 namespace {
 
-/// How many of each there are at first.
+/// The initial number of animals of each kind.
 struct shares {
     std::size_t hawks, insects, birds;
     explicit shares(std::size_t entities)
@@ -21,7 +21,7 @@ struct shares {
           birds(entities - hawks - insects) {}
 };
 
-/// As large as it takes for so many birds to have room.
+/// Returns a country large enough for this number of birds.
 country make_country(std::size_t entities, std::uint64_t seed) {
     const shares parts(entities);
     const float area = static_cast<float>(parts.birds) * 9.5f;
@@ -30,7 +30,7 @@ country make_country(std::size_t entities, std::uint64_t seed) {
 }
 
 sky make_sky() {
-    // Cosine and sine of small angles, in pairs; each flock goes round in its own time.
+    // Cosine and sine of small angles, in pairs; each flock has its own orbital period.
     constexpr float steps[][2] = {{0.99995f, 0.0099998f}, {0.999872f, 0.0159993f},
                                   {0.99992f, 0.0126497f}, {0.999968f, 0.0079999f},
                                   {0.99989f, 0.0148319f}, {0.99998f, 0.0063245f}};
@@ -50,7 +50,7 @@ sky make_sky() {
 }  // namespace
 
 simulation::simulation(std::size_t entities, std::uint64_t seed, muster::executor& threads)
-    : threads_(threads), weather_(settle(entities, seed), seed, counts_) {
+    : threads_(threads), weather_(populate(entities, seed), seed, counts_) {
     add_systems(world_, counts_);
     world_.time_systems(true);
 }
@@ -68,7 +68,7 @@ void simulation::watch() {
     world_.define<meal>().sparse().on_insert(changed).on_remove(changed);
 }
 
-muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
+muster::world& simulation::populate(std::size_t entities, std::uint64_t seed) {
     watch();
     const shares parts(entities);
     const country land = make_country(entities, seed);
@@ -83,7 +83,7 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
         return position{d.between(0, land.width), d.between(0, land.height)};
     };
 
-    // Prefabs: queries do not see them, and who is cloned from one is none.
+    // Prefabs: queries do not find them, and their clones are no prefabs.
     const entity insect_prefab = world_.spawn(position{0, 0}, age{0}, insect{}, muster::prefab);
     world_.name(insect_prefab, "insect");
     for (const entity e : world_.clone_many(parts.insects, insect_prefab)) {
@@ -95,7 +95,7 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
                      dice{1}, hawk{}, muster::prefab);
     world_.name(hawk_prefab, "hawk");
     for (std::size_t i = 0; i < parts.hawks; ++i) {
-        // Not among the arguments: compilers differ in which of them they take first.
+        // Not among the arguments: their order of evaluation differs between compilers.
         const position p = anywhere();
         const velocity v{d.between(-100, 100), d.between(-100, 100)};
         world_.clone(hawk_prefab, p, v, dice::seeded(seed + (i << 20)));
@@ -113,7 +113,7 @@ muster::world& simulation::settle(std::size_t entities, std::uint64_t seed) {
             const auto own = r.components<dice>();
             for (std::size_t i = 0; i < r.size(); ++i) {
                 of[i].number = static_cast<std::uint8_t>(i * flocks / r.size());
-                // Around where its flock will gather, for a good part.
+                // Mostly around the place where the flock will gather.
                 const orbit& wide = above.wide[of[i].number];
                 const orbit& high = above.high[of[i].number];
                 const position to{land.width * (0.5f + 0.36f * wide.cosine),
@@ -172,7 +172,7 @@ std::uint64_t simulation::hash() {
     world_.query<const position, const gust>().each([&](const position& p, const gust& g) {
         add({bits(p.x), bits(p.y), bits(g.radius), bits(g.left)});
     });
-    // Sparse states in the order of their own, and whom they concern by where that one is.
+    // Sparse states in slot order; the position identifies the entity, since ids are left out.
     world_.each(
         [&](const scared& s, const position& p) { add({bits(s.left), bits(p.x), bits(p.y)}); });
     world_.each([&](const hungry& h, const position& p) {

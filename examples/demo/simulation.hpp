@@ -1,4 +1,4 @@
-// simulation: a world with its inhabitants, its systems and its weather; one step is one frame.
+// simulation: a world with its entities, its systems and its weather; one step is one frame.
 #pragma once
 
 #include "systems.hpp"
@@ -26,40 +26,40 @@ public:
     const muster::world& world() const { return world_; }
     const tally& counts() const { return counts_; }
     population census();
-    /// Of all that the inhabitants are, in the order of the loops, without the numbers of their ids: it
-    /// does not depend on threads.
+    /// Returns a hash of all components in loop order. It leaves out ids, whose numbers may depend
+    /// on threads.
     std::uint64_t hash();
-    /// Handles that say something else than what is known of them; asks all that died, and all that live.
+    /// Returns how many handles of dead and of living entities give a wrong answer.
     std::size_t lies();
-    /// Calls `look(name, nanoseconds)` for the systems, with the mean of their frames.
-    template <class Look>
-    void each_system(Look look) {
+    /// Calls `look(name, nanoseconds)` for each system, with its mean time per frame.
+    template <class Callback>
+    void each_system(Callback look) {
         for (const std::string_view name : world_.system_order()) {
             const muster::system_timings times = world_.find_system(name).timings();
             if (times.count != 0) look(name, times.mean);
         }
     }
-    // What the picture shows.
-    template <class Look>
-    void each_bird(Look look) {
+    // Loops for the picture.
+    template <class Callback>
+    void each_bird(Callback look) {
         world_.query<const position, const velocity, const flock>().each(look);
     }
-    template <class Look>
-    void each_scared(Look look) {
+    template <class Callback>
+    void each_scared(Callback look) {
         world_.query<const position>().with<scared>().each(look);
     }
-    template <class Look>
-    void each_insect(Look look) {
+    template <class Callback>
+    void each_insect(Callback look) {
         world_.query<const position>().with<insect>().each(look);
     }
-    template <class Look>
-    void each_hawk(Look look) {
+    template <class Callback>
+    void each_hawk(Callback look) {
         world_.query<const position, const velocity>().with<hawk>().each(look);
     }
 
 private:
     void watch();
-    muster::world& settle(std::size_t entities, std::uint64_t seed);
+    muster::world& populate(std::size_t entities, std::uint64_t seed);
 
     tally counts_;
     muster::world world_;

@@ -44,7 +44,7 @@ void write_all(std::string_view text) {
     }
 }
 
-/// The nearest of the 6 × 6 × 6 colours, or of the 24 greys, of a palette of 256.
+/// Returns the nearest of the 6 × 6 × 6 colours and 24 greys of the 256-colour palette.
 int palette_index(int red, int green, int blue) {
     const auto level = [](int value) {
         return value < 48 ? 0 : value < 115 ? 1 : (value - 35) / 40;
@@ -75,8 +75,8 @@ bool was_interrupted() {
 terminal::terminal(colours wanted)
     : colours_(wanted == colours::automatic ? colours_of_terminal() : wanted),
       has_blocks_(is_utf8()) {
-    for (const int one : {SIGINT, SIGTERM}) std::signal(one, [](int) { interrupted = 1; });
-    write_all("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J");  // another screen, no cursor, cut long lines
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupted = 1; });
+    write_all("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J");  // alternate screen, no cursor, no line wrap
 }
 
 terminal::~terminal() {
@@ -128,10 +128,10 @@ void terminal::show(const image& picture, const std::vector<std::string>& lines)
     const bool is_halved = has_blocks_ && is_coloured;
     const auto at = [&](std::size_t x, std::size_t y) {
         const std::uint8_t* const p = &picture.pixels[(y * picture.width + x) * 3];
-        // Fewer colours, and so fewer codes: nobody sees the difference.
+        // Drops the two lowest bits: fewer escape codes, no visible difference.
         return colour{p[0] & 0xfc, p[1] & 0xfc, p[2] & 0xfc};
     };
-    out_.assign("\x1b[?2026h\x1b[H");  // shown at once, where the terminal can; from the top
+    out_.assign("\x1b[?2026h\x1b[H");  // synchronised update where supported; cursor to the top
     is_coloured_ = false;
     for (std::size_t row = 0; row < rows_; ++row) {
         for (std::size_t x = 0; x < picture.width; ++x) {
@@ -140,9 +140,9 @@ void terminal::show(const image& picture, const std::vector<std::string>& lines)
                 out_ += "\u2580";
                 continue;
             }
-            const colour one = at(x, row);
-            if (is_coloured) add_colours(one, colour{0, 0, 0});
-            const int brightness = (one.red * 3 + one.green * 5 + one.blue * 2) / 10;
+            const colour pixel = at(x, row);
+            if (is_coloured) add_colours(pixel, colour{0, 0, 0});
+            const int brightness = (pixel.red * 3 + pixel.green * 5 + pixel.blue * 2) / 10;
             out_ += " .:-=+*%@#"[brightness * 10 / 256];
         }
         out_ += is_coloured ? "\x1b[0m\r\n" : "\r\n";

@@ -1,4 +1,4 @@
-// terminal: a live picture of half blocks, two pixels to a character; letters where there are no colours.
+// terminal: a live picture of half blocks, two pixels per character; of letters without colours.
 #pragma once
 
 #include "options.hpp"
@@ -10,30 +10,30 @@
 
 namespace demo {
 
-/// Whether standard output is a terminal that can show the picture.
+/// Returns whether standard output is a terminal that can show the picture.
 [[nodiscard]] bool is_live_terminal();
-/// Whether the user has asked to stop; from the first `terminal` on.
+/// Returns whether a signal asked the program to stop, since the first `terminal` was created.
 [[nodiscard]] bool was_interrupted();
 
 class terminal {
 public:
     explicit terminal(colours wanted);
-    /// The screen is as it was before.
+    /// Restores the screen.
     ~terminal();
     terminal(const terminal&) = delete;
     terminal& operator=(const terminal&) = delete;
 
-    /// How many pixels there are above `lines` lines of text; asked again in every frame, since the user
-    /// may change the size of the window.
+    /// The number of pixels above `lines` lines of text. Call `room` in every frame, since the user
+    /// may resize the window.
     struct extent {
         std::size_t width, height;
     };
     [[nodiscard]] extent room(std::size_t lines);
 
-    /// Whether it knows characters such as half blocks.
+    /// Returns whether the terminal can show half blocks.
     [[nodiscard]] bool has_blocks() const { return has_blocks_; }
 
-    /// The picture, and lines of text below it, whose codes are left out where there are no colours.
+    /// Shows the picture and lines of text below it. Without colours, strips escape codes.
     void show(const image& picture, const std::vector<std::string>& lines);
 
 private:
@@ -50,7 +50,7 @@ private:
     std::size_t width_ = 0, rows_ = 0;
     std::string out_;
     bool is_coloured_ = false;
-    colour upper_{}, lower_{};  // what was set last
+    colour upper_{}, lower_{};  // the colours set last
 };
 
 }  // namespace demo

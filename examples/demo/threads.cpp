@@ -11,7 +11,7 @@ namespace demo {
 
 namespace {
 
-/// oneTBB's threads, in an arena with room for so many, also if the machine has fewer.
+/// Runs on oneTBB in an arena of `wanted` threads, even if the machine has fewer.
 class some_threads final : public muster::executor {
 public:
     explicit some_threads(unsigned wanted)

@@ -1,4 +1,4 @@
-// threads: so many of oneTBB's; or one, where the demo was built without oneTBB.
+// threads: an executor on oneTBB; on one thread if the demo was built without oneTBB.
 #pragma once
 
 #include <muster/system/executor.hpp>
@@ -7,7 +7,7 @@
 
 namespace demo {
 
-/// 0: as many as the machine has.
+/// Returns an executor with `wanted` threads; 0 means all of the machine.
 [[nodiscard]] std::unique_ptr<muster::executor> make_threads(unsigned wanted);
 
 }  // namespace demo

@@ -30,7 +30,7 @@ void weather::apply() {
     std::unique_lock lock(guard_);
     changed_.wait(lock, [&] { return ready_ == wanted_; });
     counts_.submitted += changes_.pending();
-    world_.submit(changes_);  // this is the world's thread, and no scope is open: at once
+    world_.submit(changes_);  // applied at once: the world's thread, no open scope
 }
 
 void weather::work() {
@@ -52,7 +52,7 @@ void weather::record(std::uint64_t frame) {
     if (d.roll() > 0.06f) return;
     const float size = std::min(land_.width, land_.height) * d.between(0.06f, 0.16f);
     const position from{d.between(0, land_.width), d.between(0, land_.height)};
-    // It blows over the middle, and fans out.
+    // The gusts cross the middle of the country and fan out.
     const float x = land_.width * d.between(0.3f, 0.7f) - from.x;
     const float y = land_.height * d.between(0.3f, 0.7f) - from.y;
     for (int i = 0; i < 3; ++i) {

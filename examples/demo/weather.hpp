@@ -1,4 +1,4 @@
-// weather: a thread of its own that sends gusts of wind by command buffer.
+// weather: a thread that spawns gusts of wind through a command buffer.
 #pragma once
 
 #include "tally.hpp"
@@ -10,8 +10,8 @@
 
 namespace demo {
 
-/// It records while a frame is computed, whatever the world does meanwhile. What it has recorded is
-/// submitted between two frames, so that it does not matter how fast it was.
+/// The thread records while the world computes a frame. The buffer is submitted between two frames,
+/// so that the result does not depend on the speed of the thread.
 class weather {
 public:
     weather(muster::world& w, std::uint64_t seed, tally& counts);
@@ -19,9 +19,9 @@ public:
     weather(const weather&) = delete;
     weather& operator=(const weather&) = delete;
 
-    /// The thread begins with what comes after the next frame.
+    /// Makes the thread record the changes that follow the next frame.
     void begin();
-    /// Waits until it is ready, and applies it.
+    /// Waits for the thread and applies its changes.
     void apply();
 
 private:
@@ -34,10 +34,10 @@ private:
     std::uint64_t seed_;
     muster::command_buffer changes_;
 
-    std::mutex guard_;  // of what follows, and by it of `changes_`
+    std::mutex guard_;  // guards the members below and, through them, `changes_`
     std::condition_variable changed_;
-    std::uint64_t wanted_ = 0;  // frames that were begun
-    std::uint64_t ready_ = 0;   // and recorded
+    std::uint64_t wanted_ = 0;  // frames begun
+    std::uint64_t ready_ = 0;   // frames recorded
     bool is_over_ = false;
     std::thread thread_;
 };

@@ -1,4 +1,4 @@
-// Names without definitions, for headers that only mention Muster's types.
+// Forward declarations, for headers that only mention Muster's types.
 #pragma once
 
 #include <muster/id/layout.hpp>

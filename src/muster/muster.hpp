@@ -1,4 +1,5 @@
-// All of Muster. Each header below also stands alone.
+// All of Muster, except parallel loops (system/parallel.hpp) and explicit instantiation
+// (world/instantiate.hpp). Each header below can also be included on its own.
 #pragma once
 
 #include <muster/base/config.hpp>

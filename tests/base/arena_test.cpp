@@ -4,7 +4,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <set>
+
+#include "support/allocation_count.hpp"
 
 namespace muster::detail {
 namespace {
@@ -13,7 +16,7 @@ bool is_aligned(const void* at, std::size_t alignment) {
     return reinterpret_cast<std::uintptr_t>(at) % alignment == 0;
 }
 
-TEST(arena, gives_out_room_that_is_aligned_and_not_shared) {
+TEST(arena, allocations_are_aligned_and_do_not_overlap) {
     arena memory;
     std::set<std::byte*> bytes;
     for (std::size_t size = 1; size < 300; size += 7) {
@@ -25,7 +28,7 @@ TEST(arena, gives_out_room_that_is_aligned_and_not_shared) {
     }
 }
 
-TEST(arena, gives_out_the_same_room_again_after_a_rewind) {
+TEST(arena, a_rewind_makes_the_same_memory_available_again) {
     arena memory;
     (void)memory.allocate(100, 8);
     const arena::position before = memory.now();
@@ -40,7 +43,7 @@ TEST(arena, gives_out_the_same_room_again_after_a_rewind) {
     for (int i = 0; i < 1000; ++i) EXPECT_TRUE(rooms.contains(memory.allocate(1000, 16)));
 }
 
-TEST(arena, has_room_for_what_is_larger_than_its_blocks) {
+TEST(arena, an_allocation_may_be_larger_than_a_block) {
     arena memory;
     (void)memory.allocate(8, 8);
     constexpr std::size_t large = std::size_t{3} << 20;
@@ -51,17 +54,38 @@ TEST(arena, has_room_for_what_is_larger_than_its_blocks) {
     EXPECT_EQ(static_cast<char*>(room)[large - 1], 1);
 }
 
-TEST(arena, refuses_what_no_memory_can_hold_and_goes_on) {
+TEST(arena, an_impossible_allocation_throws_and_the_arena_stays_usable) {
     arena memory;
     EXPECT_THROW((void)memory.allocate(SIZE_MAX - 8, 8), std::bad_alloc);
     EXPECT_NE(memory.allocate(8, 8), nullptr);
 }
 
-TEST(arena, starts_anew_after_it_was_freed) {
+TEST(arena, freeing_it_returns_all_blocks_and_makes_it_like_new) {
+    constexpr int count = 100;
+    const std::size_t before = test::blocks.living();
     arena memory;
-    for (int i = 0; i < 100; ++i) (void)memory.allocate(1000, 16);
+    const auto fill = [&] {
+        for (int i = 0; i < count; ++i) {
+            void* const room = memory.allocate(1000, 64);
+            EXPECT_TRUE(is_aligned(room, 64));
+            std::memset(room, 1, 1000);
+        }
+        return test::blocks.living() - before;
+    };
+    const std::size_t in_use = fill();
+    EXPECT_GT(in_use, 1u);
+    EXPECT_LT(in_use, std::size_t{count});
+
     memory.free();
-    std::memset(memory.allocate(1000, 16), 1, 1000);
+    EXPECT_EQ(test::blocks.living(), before);
+    EXPECT_EQ(memory.now().block, arena().now().block);
+    EXPECT_EQ(memory.now().used, arena().now().used);
+
+    EXPECT_EQ(fill(), in_use);
+    memory.rewind({});
+    const std::size_t allocated = test::blocks.allocated;
+    EXPECT_EQ(fill(), in_use);
+    EXPECT_EQ(test::blocks.allocated, allocated) << "the blocks that it has were not reused";
 }
 
 }  // namespace

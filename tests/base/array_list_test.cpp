@@ -26,7 +26,7 @@ void expect_equal(const numbers& list, const std::vector<std::uint32_t>& model) 
     }
 }
 
-TEST(array_list, does_what_a_vector_does) {
+TEST(array_list, agrees_with_a_vector_over_random_operations) {
     for (std::uint32_t seed = 0; seed < 200; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937 random(seed);
@@ -72,7 +72,7 @@ TEST(array_list, does_what_a_vector_does) {
                 break;
             }
             case 8:
-                ASSERT_EQ(list.erase_if([&](std::uint32_t one) { return one == value; }),
+                ASSERT_EQ(list.erase_if([&](std::uint32_t element) { return element == value; }),
                           std::erase(model, value));
                 break;
             case 9: {
@@ -94,7 +94,7 @@ TEST(array_list, does_what_a_vector_does) {
                 copy.push_back(1);
                 ASSERT_FALSE(copy == list);
                 const numbers& same = list;
-                list = same;  // it may be assigned to itself
+                list = same;  // self-assignment
                 break;
             }
             default: {
@@ -108,7 +108,7 @@ TEST(array_list, does_what_a_vector_does) {
     }
 }
 
-TEST(array_list, takes_elements_of_itself) {
+TEST(array_list, accepts_references_to_its_own_elements) {
     numbers list(3, 7);
     while (list.size() < 100) list.push_back(list.front());
     list.insert(list.begin(), list.back());
@@ -119,14 +119,14 @@ TEST(array_list, takes_elements_of_itself) {
     EXPECT_TRUE(list.empty());
 }
 
-TEST(array_list, a_size_that_no_memory_has_changes_nothing) {
+TEST(array_list, a_failed_allocation_changes_nothing) {
     numbers list(3, 7);
     EXPECT_THROW(list.reserve(std::numeric_limits<std::size_t>::max()), std::bad_alloc);
     EXPECT_THROW(list.resize(std::numeric_limits<std::size_t>::max() / 4), std::bad_alloc);
     expect_equal(list, {7, 7, 7});
 }
 
-TEST(array_list, aligns_what_has_to_be) {
+TEST(array_list, over_aligned_elements_are_aligned) {
     struct alignas(64) line {
         std::uint32_t value;
     };

@@ -8,12 +8,12 @@
 namespace muster::detail {
 namespace {
 
-TEST(bit_array, is_off_everywhere_at_first) {
+TEST(bit_array, every_bit_is_initially_clear) {
     const bit_array bits;
     for (const std::uint64_t at : {0ull, 63ull, 64ull, ~0ull}) EXPECT_FALSE(bits.test(at));
 }
 
-TEST(bit_array, knows_what_was_set_and_nothing_else) {
+TEST(bit_array, agrees_with_a_set_over_random_operations) {
     bit_array bits;
     std::set<std::uint64_t> model;
     std::mt19937 dice(1);

@@ -9,7 +9,7 @@
 namespace muster {
 namespace {
 
-TEST(error, carries_its_code_and_its_sentence) {
+TEST(error, stores_its_code_and_its_message) {
     const error e(errc::id_stale, "too old");
     EXPECT_EQ(e.code(), errc::id_stale);
     EXPECT_STREQ(e.what(), "too old");
@@ -25,7 +25,7 @@ TEST(error, is_caught_as_a_runtime_error) {
     }
 }
 
-TEST(error, every_code_has_a_name_of_its_own) {
+TEST(error, every_code_has_a_unique_name) {
     std::set<std::string> names;
     for (int i = 0; i <= static_cast<int>(errc::out_of_memory); ++i) {
         const std::string name = to_string(static_cast<errc>(i));
@@ -36,14 +36,14 @@ TEST(error, every_code_has_a_name_of_its_own) {
     EXPECT_STREQ(to_string(static_cast<errc>(200)), "unknown");
 }
 
-TEST(error, setting_a_handler_returns_the_one_before) {
+TEST(error, set_error_handler_returns_the_previous_handler) {
     const error_handler mine = [](const error_info&) {};
     EXPECT_EQ(set_error_handler(mine), nullptr);
     EXPECT_EQ(set_error_handler(nullptr), mine);
     EXPECT_EQ(set_error_handler(nullptr), nullptr);
 }
 
-TEST(error, the_handler_is_not_called_where_exceptions_are_on) {
+TEST(error, the_handler_is_not_called_when_exceptions_are_enabled) {
     set_error_handler([](const error_info&) { FAIL() << "called"; });
     EXPECT_THROW(detail::raise(errc::limit, "thrown"), error);
     EXPECT_THROW(detail::raise_out_of_memory(), std::bad_alloc);

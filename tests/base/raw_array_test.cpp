@@ -28,7 +28,7 @@ TEST(raw_array, never_shrinks) {
     EXPECT_EQ(numbers.data(), before);
 }
 
-TEST(raw_array, a_size_that_no_memory_has_changes_nothing) {
+TEST(raw_array, a_failed_allocation_changes_nothing) {
     raw_array<std::uint64_t> numbers;
     numbers.grow(4);
     numbers[3] = 33;
@@ -37,7 +37,7 @@ TEST(raw_array, a_size_that_no_memory_has_changes_nothing) {
     EXPECT_EQ(numbers[3], 33u);
 }
 
-TEST(raw_array, moves_its_room) {
+TEST(raw_array, moving_transfers_the_allocation) {
     raw_array<int> a;
     a.grow(8);
     a[7] = 7;

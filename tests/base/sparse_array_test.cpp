@@ -8,7 +8,7 @@
 namespace muster::detail {
 namespace {
 
-TEST(sparse_array, an_element_is_there_once_it_is_made) {
+TEST(sparse_array, find_returns_an_element_after_ensure) {
     sparse_array<int> array;
     EXPECT_TRUE(array.empty());
     EXPECT_EQ(array.find(0), nullptr);
@@ -16,7 +16,7 @@ TEST(sparse_array, an_element_is_there_once_it_is_made) {
     array.ensure(1000, 7);
     EXPECT_EQ(*array.find(1000), 7);
     EXPECT_EQ(array.find(1001), nullptr);
-    EXPECT_EQ(array.ensure(1000, 8), 7);  // it keeps its value
+    EXPECT_EQ(array.ensure(1000, 8), 7);  // an existing element keeps its value
     EXPECT_EQ(array.size(), 1u);
     array.erase(1000);
     EXPECT_TRUE(array.empty());
@@ -31,7 +31,7 @@ TEST(sparse_array, elements_do_not_move_while_the_tree_grows) {
     EXPECT_EQ(*first, 33);
 }
 
-TEST(sparse_array, the_highest_indices_work) {
+TEST(sparse_array, supports_the_highest_indices) {
     sparse_array<int> array;
     const std::uint64_t top = array.none - 1;
     array.ensure(top, 1);
@@ -43,7 +43,7 @@ TEST(sparse_array, the_highest_indices_work) {
     EXPECT_EQ(array.next(1), array.none);
 }
 
-TEST(sparse_array, behaves_as_a_map) {
+TEST(sparse_array, behaves_like_a_map) {
     std::mt19937_64 dice(2);
     for (unsigned round = 0; round < 30; ++round) {
         sparse_array<std::uint64_t> array;

@@ -5,7 +5,7 @@
 namespace muster::detail {
 namespace {
 
-TEST(text, puts_words_and_numbers_together) {
+TEST(text, concatenates_strings_and_numbers) {
     EXPECT_EQ(text("key ", std::uint64_t{7}, std::string(" is"), " free"), "key 7 is free");
     EXPECT_EQ(text(~std::uint64_t{0}), "18446744073709551615");
     EXPECT_EQ(text(), "");

@@ -9,14 +9,14 @@
 namespace muster::detail {
 namespace {
 
-TEST(thread_number, stays_the_same_in_a_thread) {
+TEST(thread_number, is_constant_within_a_thread) {
     const unsigned mine = thread_number();
     EXPECT_EQ(thread_number(), mine);
     std::thread([&] { EXPECT_NE(thread_number(), mine); }).join();
     EXPECT_EQ(thread_number(), mine);
 }
 
-TEST(thread_number, differs_from_thread_to_thread) {
+TEST(thread_number, differs_between_threads) {
     std::array<unsigned, 8> numbers{};
     std::array<std::thread, 8> threads;
     for (std::size_t i = 0; i < threads.size(); ++i)

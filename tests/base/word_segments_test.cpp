@@ -7,7 +7,7 @@
 namespace muster::detail {
 namespace {
 
-TEST(word_segments, double_from_the_third_on) {
+TEST(word_segments, capacity_doubles_with_each_segment) {
     word_segments<std::uint16_t, std::uint32_t, 20> words(7);
     EXPECT_EQ(words.capacity(), 0u);
     EXPECT_EQ(words.find(0), nullptr);
@@ -22,7 +22,7 @@ TEST(word_segments, double_from_the_third_on) {
     EXPECT_EQ(words.capacity(), 1u << 20);
 }
 
-TEST(word_segments, are_zeroed_but_for_the_first_word) {
+TEST(word_segments, are_zeroed_except_for_the_first_word) {
     word_segments<std::uint8_t, std::uint64_t, 12> words(9);
     words.ensure(0, 4096);
     EXPECT_EQ(*words.find(0), 9);
@@ -30,7 +30,7 @@ TEST(word_segments, are_zeroed_but_for_the_first_word) {
     for (std::uint64_t i = 0; i < 4096; ++i) ASSERT_EQ(words.at(i).note.load(), 0u);
 }
 
-TEST(word_segments, keep_each_word_and_note_by_itself_and_never_move_them) {
+TEST(word_segments, words_and_notes_are_independent_and_never_move) {
     word_segments<std::uint8_t, std::uint64_t, 12> words(0);
     words.ensure(0, 1);
     const std::uint8_t* const first = words.find(5);
@@ -46,7 +46,7 @@ TEST(word_segments, keep_each_word_and_note_by_itself_and_never_move_them) {
     }
 }
 
-TEST(word_segments, of_few_index_bits_have_one_segment) {
+TEST(word_segments, a_small_index_range_has_one_segment) {
     word_segments<std::uint64_t, std::uint64_t, 1> words(1);
     words.ensure(0, 0);
     EXPECT_EQ(words.capacity(), 0u);

@@ -1,6 +1,6 @@
-// A throw at every point of a batch, of `copy_fragment` and of `clear<T>()`. Each chunk is all or
-// nothing, the others go on, the first exception comes out, and observers know exactly what has
-// happened. Linked with world_guarantee_test.cpp, where allocations are made to fail.
+// Exceptions at every point of a batch, of `copy_fragment` and of `clear<T>()`. Each chunk changes
+// completely or not at all, the other chunks proceed, the first exception propagates, and observers
+// log exactly the changes made. Linked with world_guarantee_test.cpp, which makes allocations fail.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@
 #include "support/hook_trouble.hpp"
 #include "support/world_dump.hpp"
 
-// As those of world_guarantee_test.cpp: std::stable_partition asks for memory that it can do without.
+// Like the operators of world_guarantee_test.cpp. std::stable_partition calls it and can do without
+// memory.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return std::malloc(size == 0 ? 1 : size);
 }
@@ -40,23 +41,24 @@ using test::veto;
 struct number {
     int value = 0;
 };
-struct needy {  // needs a fragile, which has to be made
+struct needy {  // needs a fragile, which must be constructed
     int value = 0;
 };
-std::string text_of(const number& one) {
-    return std::to_string(one.value);
+std::string text_of(const number& value) {
+    return std::to_string(value.value);
 }
-std::string text_of(const needy& one) {
-    return std::to_string(one.value);
+std::string text_of(const needy& value) {
+    return std::to_string(value.value);
 }
 
-enum class hooks { none, tell };
+enum class hooks { none, connected };
 using ids = std::vector<entity>;
 
-/// Six chunks of five, some of which become others when they are changed, and who watches them.
+/// Six chunks of five entities, with hooks and observers. Some changes move entities from one of
+/// these chunks to another.
 struct scene {
     static constexpr std::size_t rows = 5;
-    judge heard;  // outlives the hooks
+    judge counter;  // outlives the hooks
     world w{world_options{.provenance = true}};
     fragment<fragile> source = w.fragment<fragile>("source");
     fragment<fragile> target = w.fragment<fragile>("target");
@@ -64,11 +66,12 @@ struct scene {
     std::vector<ids> groups;
     fragile breaks{100};
     std::string text = long_text(101);
-    std::vector<muster::observer> watchers;
+    std::vector<muster::observer> observers;
 
     explicit scene(hooks which) {
         w.define<needy>().needs<fragile>();
-        w.define(source).duplicate([](const fragile& one) { return fragile(one.value + 1000); });
+        w.define(source).duplicate(
+            [](const fragile& value) { return fragile(value.value + 1000); });
         groups.push_back(w.spawn_many(rows, fragile(1)));
         groups.push_back(w.spawn_many(rows, fragile(2), counted(2)));
         groups.push_back(w.spawn_many(rows, fragile(3), counted(3), long_text(3)));
@@ -79,22 +82,22 @@ struct scene {
         w.name(groups[2][1], "a name that is too long to be kept without memory");
         for (std::size_t i = 0; i < rows; ++i)
             w.get<fragile>(groups[1][i]).value = 20 + static_cast<int>(i);
-        if (which == hooks::tell) hear();
-        watchers.push_back(w.observer().added<fragile, counted>().added(target));
-        watchers.push_back(w.observer().changed<fragile, counted>().changed(target));
-        watchers.push_back(w.observer().removed<fragile, counted, number>().removed(source, tag));
+        if (which == hooks::connected) connect_hooks();
+        observers.push_back(w.observer().added<fragile, counted>().added(target));
+        observers.push_back(w.observer().changed<fragile, counted>().changed(target));
+        observers.push_back(w.observer().removed<fragile, counted, number>().removed(source, tag));
     }
-    void hear() {
-        const auto listen = [this] { heard.hear(); };
-        w.define<fragile>().on_insert(listen).on_assign(listen).on_set(listen).on_remove(listen);
-        w.define<counted>().on_insert(listen).on_set(listen).on_remove(listen);
-        w.define<number>().on_assign(listen).on_remove(listen);
-        w.define(target).on_set(listen);
-        w.define(tag).on_insert(listen).on_remove(listen);
-        w.on_destroy(listen);
+    void connect_hooks() {
+        const auto count = [this] { counter.count_call(); };
+        w.define<fragile>().on_insert(count).on_assign(count).on_set(count).on_remove(count);
+        w.define<counted>().on_insert(count).on_set(count).on_remove(count);
+        w.define<number>().on_assign(count).on_remove(count);
+        w.define(target).on_set(count);
+        w.define(tag).on_insert(count).on_remove(count);
+        w.on_destroy(count);
     }
 
-    std::string fate(entity e) {
+    std::string outcome(entity e) {
         if (!w.alive(e)) return " dead";
         std::string seen;
         const auto add = [&]<class T>(const char* name, const T* value) {
@@ -111,20 +114,20 @@ struct scene {
         add("target", w.try_get(e, target));
         return seen + (w.has(e, tag) ? " tag" : "");
     }
-    std::vector<std::vector<std::string>> fates() {
+    std::vector<std::vector<std::string>> outcomes() {
         std::vector<std::vector<std::string>> all;
-        for (const ids& one : groups) {
+        for (const ids& group : groups) {
             all.emplace_back();
-            for (const entity e : one) all.back().push_back(fate(e));
+            for (const entity e : group) all.back().push_back(outcome(e));
         }
         return all;
     }
     std::vector<ids> gathered() {
         std::vector<ids> all;
-        for (muster::observer& one : watchers) all.push_back(one.take());
+        for (muster::observer& observer : observers) all.push_back(observer.take());
         return all;
     }
-    void must_be_whole() {
+    void must_be_consistent() {
         const std::string seen = test::dump<layouts::bound, fragile, counted, std::string, number,
                                             over_aligned, needy, tagged>(w);
         EXPECT_EQ(seen.find("CONTRADICTION"), std::string::npos) << seen;
@@ -135,16 +138,17 @@ struct scene {
                 EXPECT_EQ(chunk.entities()[row], e);
             }
         EXPECT_EQ(w.depth(), 0u);
-        // All columns are as long as their chunk says: twice as many fit.
-        for (const ids& one : groups)
-            for (const entity e : one)
+        // Overflows a column that is shorter than its chunk's capacity.
+        for (const ids& group : groups)
+            for (const entity e : group)
                 if (w.alive(e)) (void)w.clone_many(3, e);
     }
 };
 
 class batch_guarantee : public testing::Test {
 protected:
-    /// `call(scene)` fails at each point where it can, at least so often, at once and in a scope.
+    /// Makes `call(scene)` fail at each point where it can, directly and in a scope. Expects at
+    /// least `at_least` such points.
     template <class Call>
     void must_hold(trouble kind, hooks which, int at_least, Call call) {
         must_fail(kind, which, at_least, call, call);
@@ -159,12 +163,12 @@ protected:
             s.w.commit();
         });
     }
-    /// With hooks and without; `told` is how often hooks are called.
+    /// Runs with and without hooks. `calls` is the least number of hook calls.
     template <class Call>
-    void must_hold(int told, int copies, int allocations, Call call) {
-        must_hold(trouble::in_hook, hooks::tell, told, call);
-        must_hold(trouble::in_all_hooks, hooks::tell, told, call);
-        for (const hooks which : {hooks::none, hooks::tell}) {
+    void must_hold(int calls, int copies, int allocations, Call call) {
+        must_hold(trouble::in_hook, hooks::connected, calls, call);
+        must_hold(trouble::in_all_hooks, hooks::connected, calls, call);
+        for (const hooks which : {hooks::none, hooks::connected}) {
             must_hold(trouble::in_copy, which, copies, call);
             must_hold(trouble::in_memory, which, allocations, call);
         }
@@ -184,9 +188,9 @@ private:
         std::vector<ids> all;
         {
             scene unharmed(which);
-            before = unharmed.fates();
+            before = unharmed.outcomes();
             attempt(unharmed);
-            after = unharmed.fates();
+            after = unharmed.outcomes();
             all = unharmed.gathered();
         }
         ASSERT_NE(before, after);
@@ -195,19 +199,19 @@ private:
         for (bool failed = true; failed && n < 2000; ++n) {
             SCOPED_TRACE(testing::Message()
                          << "kind " << static_cast<int>(kind)
-                         << (which == hooks::tell ? ", told" : "") << " at " << n);
+                         << (which == hooks::connected ? ", hooks" : "") << " at " << n);
             const tallies outside;
             {
                 scene s(which);
                 const tallies living;
-                const int thrown = caught(kind, s.heard, n, [&] { attempt(s); });
+                const int thrown = caught(kind, s.counter, n, [&] { attempt(s); });
                 failed = thrown != nothing ||
                          (kind == trouble::in_memory && test::allocations.has_struck()) ||
                          (kind == trouble::in_copy && test::copies.has_struck());
                 if (kind <= trouble::in_all_hooks && thrown != nothing) {
                     EXPECT_EQ(thrown, n) << "it is not the first exception";
                 }
-                const auto now = s.fates();
+                const auto now = s.outcomes();
                 ids lost;
                 std::size_t kept = 0;
                 std::size_t done = 0;
@@ -223,23 +227,23 @@ private:
                     }
                 }
                 EXPECT_TRUE(kept == 0 || thrown != nothing);
-                // Memory can also fail for a chunk in which nothing is to be changed.
+                // An allocation can also fail for a chunk that the call does not change.
                 EXPECT_TRUE(kept != 0 || thrown == nothing || kind == trouble::in_memory);
                 EXPECT_TRUE(kind == trouble::in_all_hooks || kept <= 1 || done == 0) << kept;
                 EXPECT_TRUE(kept == 0 || done != 0 || tallies() == living);
                 std::vector<ids> expected = all;
-                for (ids& one : expected) {
-                    for (entity& e : one)  // the same in this world
+                for (ids& logged : expected) {
+                    for (entity& e : logged)  // the equivalent id of this world
                         e = entity::pack(e.key(), e.version(), s.w.number());
                     std::erase_if(
-                        one, [&](entity e) { return std::ranges::find(lost, e) != lost.end(); });
+                        logged, [&](entity e) { return std::ranges::find(lost, e) != lost.end(); });
                 }
                 EXPECT_EQ(s.gathered(), expected);
                 call(s);
-                EXPECT_EQ(s.fates(), after);
-                s.must_be_whole();
+                EXPECT_EQ(s.outcomes(), after);
+                s.must_be_consistent();
             }
-            EXPECT_EQ(tallies(), outside) << "leaked, or ended twice";
+            EXPECT_EQ(tallies(), outside) << "leaked, or destroyed twice";
             EXPECT_EQ(fragile::count.misused + counted::count.misused, 0);
             if (HasFailure()) break;
         }
@@ -247,7 +251,7 @@ private:
     }
 };
 
-TEST_F(batch_guarantee, values_that_come_to_a_chunk_come_to_all_of_it) {
+TEST_F(batch_guarantee, values_are_set_on_whole_chunks) {
     must_hold(20, 16, 8, [](scene& s) { s.w.query<counted>().set(s.breaks); });
     must_hold(15, 0, 8, [](scene& s) { s.w.query<fragile>().set(counted(7), s.text); });
     must_hold(10, 11, 8, [](scene& s) { s.w.query<number>().set(s.breaks, s.text); });
@@ -258,13 +262,13 @@ TEST_F(batch_guarantee, values_that_come_to_a_chunk_come_to_all_of_it) {
     must_hold(20, 21, 8, [](scene& s) { s.w.query<fragile>().set(s.target, s.breaks); });
 }
 
-TEST_F(batch_guarantee, default_values_come_to_all_of_a_chunk) {
+TEST_F(batch_guarantee, defaults_are_added_to_whole_chunks) {
     must_hold(20, 10, 6, [](scene& s) { s.w.query().any<number, counted>().add<fragile>(); });
     must_hold(10, 5, 6, [](scene& s) { s.w.query<number>().add<needy, counted>(); });
     must_hold(5, 0, 4, [](scene& s) { s.w.query<fragile, std::string>().add(s.tag); });
 }
 
-TEST_F(batch_guarantee, what_a_chunk_loses_all_of_it_loses) {
+TEST_F(batch_guarantee, fragments_are_removed_from_whole_chunks) {
     must_hold(20, 0, 6, [](scene& s) { s.w.query<fragile>().remove<fragile>(); });
     must_hold(15, 0, 6,
               [](scene& s) { s.w.query<fragile>().remove<counted, std::string, number>(); });
@@ -274,19 +278,19 @@ TEST_F(batch_guarantee, what_a_chunk_loses_all_of_it_loses) {
     must_hold(5, 0, 2, [](scene& s) { s.w.clear_fragment(s.tag); });
 }
 
-TEST_F(batch_guarantee, a_chunk_dies_as_a_whole) {
+TEST_F(batch_guarantee, entities_are_destroyed_in_whole_chunks) {
     must_hold(35, 0, 4, [](scene& s) { s.w.query<fragile>().destroy(); });
     must_hold(30, 0, 4, [](scene& s) { s.w.query<counted>().destroy(); });
     must_hold(10, 0, 4, [](scene& s) { s.w.query<number>().without<fragile>().destroy(); });
 }
 
-TEST_F(batch_guarantee, a_fragment_is_copied_for_a_whole_chunk) {
+TEST_F(batch_guarantee, fragments_are_copied_in_whole_chunks) {
     must_hold(5, 5, 4, [](scene& s) { s.w.copy_fragment(s.source, s.target); });
     must_hold(20, 20, 6, [](scene& s) { s.w.copy_fragment(s.w.component<fragile>(), s.target); });
     must_hold(10, 5, 4, [](scene& s) { s.w.copy_fragment(s.source, s.w.component<fragile>()); });
 }
 
-TEST_F(batch_guarantee, an_observer_that_cannot_be_made_leaves_nothing_behind) {
+TEST_F(batch_guarantee, a_failed_construction_of_an_observer_leaves_no_subscription) {
     for (int n = 0;; ++n) {
         SCOPED_TRACE(n);
         world w;
@@ -297,8 +301,8 @@ TEST_F(batch_guarantee, an_observer_that_cannot_be_made_leaves_nothing_behind) {
             made.push_back(
                 w.observer<fragile, number>().removed<counted>().with<tagged>().added(tag));
         };
-        judge nobody;
-        const bool failed = caught(trouble::in_memory, nobody, n, attempt) != nothing;
+        judge unused;
+        const bool failed = caught(trouble::in_memory, unused, n, attempt) != nothing;
         EXPECT_EQ(made.empty(), failed);
         const entity e = w.spawn(fragile(1), tagged{});
         if (failed) attempt();
@@ -310,7 +314,7 @@ TEST_F(batch_guarantee, an_observer_that_cannot_be_made_leaves_nothing_behind) {
     }
 }
 
-TEST_F(batch_guarantee, an_observer_that_cannot_be_read_keeps_all) {
+TEST_F(batch_guarantee, a_failed_read_of_an_observer_keeps_its_log) {
     scene s(hooks::none);
     auto o = s.w.observer<number>();
     const ids all = s.w.spawn_many(100, number{});

@@ -1,5 +1,4 @@
-// What evolved's README says of batch operations, and what its own tests and fuzzers do with them,
-// with a world.
+// Batch operations as in evolved's README, tests and fuzzers, on a Muster world.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -21,55 +20,56 @@ namespace {
 
 using story = std::vector<std::string>;
 
-/// A world, and what its hooks have said: "insert f1 60".
-struct told_world {
-    story told;  // outlives the hooks
+/// A world, and a log of its hooks: "insert f1 60".
+struct logged_world {
+    story log;  // outlives the hooks
     world w;
 
-    fragment<int> tells(const std::string& name) {
+    fragment<int> logged(const std::string& name) {
         const fragment<int> made = w.fragment<int>(name);
-        const auto tell = [this, name](const char* what) {
+        const auto logger = [this, name](const char* what) {
             return [this, name, what](entity e, int& value) {
                 EXPECT_TRUE(w.alive(e));
                 EXPECT_EQ(w.try_get_raw(e, w.lookup(name)), &value);
-                told.push_back(detail::text(what, " ", name, " ", std::to_string(value)));
+                log.push_back(detail::text(what, " ", name, " ", std::to_string(value)));
             };
         };
         w.define(made)
-            .on_set(tell("set"))
-            .on_insert(tell("insert"))
-            .on_assign(tell("assign"))
-            .on_remove(tell("remove"));
+            .on_set(logger("set"))
+            .on_insert(logger("insert"))
+            .on_assign(logger("assign"))
+            .on_remove(logger("remove"));
         return made;
     }
-    id tells_tag(const std::string& name) {
+    id logged_tag(const std::string& name) {
         const id made = w.tag(name);
-        const auto tell = [this, name](const char* what) {
-            return [this, name, what](entity) { told.push_back(detail::text(what, " ", name)); };
+        const auto logger = [this, name](const char* what) {
+            return [this, name, what](entity) { log.push_back(detail::text(what, " ", name)); };
         };
         w.define(made)
-            .on_set(tell("set"))
-            .on_insert(tell("insert"))
-            .on_assign(tell("assign"))
-            .on_remove(tell("remove"));
+            .on_set(logger("set"))
+            .on_insert(logger("insert"))
+            .on_assign(logger("assign"))
+            .on_remove(logger("remove"));
         return made;
     }
-    story news() { return std::exchange(told, {}); }
+    story take_log() { return std::exchange(log, {}); }
 };
 
-/// The five entities that most of evolved's cases have: some of f1 to f4.
+/// The five entities of most evolved tests, each with some of f1 to f4.
 struct five {
-    told_world t;
+    logged_world t;
     world& w = t.w;
-    fragment<int> f1 = t.tells("f1"), f2 = t.tells("f2"), f3 = t.tells("f3"), f4 = t.tells("f4");
+    fragment<int> f1 = t.logged("f1"), f2 = t.logged("f2"), f3 = t.logged("f3"),
+                  f4 = t.logged("f4");
     entity e1 = w.spawn(with(f1, 41));
     entity e2 = w.spawn(with(f1, 42), with(f2, 43));
     entity e3 = w.spawn(with(f1, 44), with(f2, 45), with(f3, 46));
     entity e4 = w.spawn(with(f1, 47), with(f2, 48), with(f3, 49), with(f4, 50));
     entity e5 = w.spawn(with(f2, 51), with(f3, 52), with(f4, 53));
 
-    five() { t.news(); }
-    story news() { return t.news(); }
+    five() { t.take_log(); }
+    story take_log() { return t.take_log(); }
     /// The value, or 0.
     int value(entity e, fragment<int> f) {
         const int* const found = w.try_get(e, f);
@@ -83,7 +83,7 @@ using numbers = std::vector<int>;
 
 // ---- the manual --------------------------------------------------------------------------------
 
-TEST(evolved_batches, destroy_takes_all_that_carry_a_mark) {
+TEST(evolved_batches, destroy_destroys_all_marked_entities) {
     world w;
     const auto [destroying_mark, health] = w.ids<2>();
     const entity player = w.spawn(with(health, 100));
@@ -98,48 +98,48 @@ TEST(evolved_batches, destroy_takes_all_that_carry_a_mark) {
 
 // ---- set ---------------------------------------------------------------------------------------
 
-TEST(evolved_batches, set_assigns_to_those_that_match_and_to_no_other) {
+TEST(evolved_batches, set_assigns_to_matching_entities_only) {
     five t;
     EXPECT_EQ(t.w.query().with(t.f1, t.f2).set(t.f1, 60), 3u);
     EXPECT_EQ(t.values(t.f1), (numbers{41, 60, 60, 60, 0}));
     EXPECT_EQ(t.values(t.f3), (numbers{0, 0, 46, 49, 52}));
-    EXPECT_EQ(t.news(), (story{"assign f1 60", "set f1 60", "assign f1 60", "set f1 60",
-                               "assign f1 60", "set f1 60"}));
+    EXPECT_EQ(t.take_log(), (story{"assign f1 60", "set f1 60", "assign f1 60", "set f1 60",
+                                   "assign f1 60", "set f1 60"}));
     EXPECT_EQ(t.w.query().with(t.f1, t.f2, t.f3).set(t.f3, 70), 2u);
     EXPECT_EQ(t.values(t.f3), (numbers{0, 0, 70, 70, 52}));
     EXPECT_EQ(t.values(t.f1), (numbers{41, 60, 60, 60, 0}));
-    EXPECT_EQ(t.news(), (story{"assign f3 70", "set f3 70", "assign f3 70", "set f3 70"}));
+    EXPECT_EQ(t.take_log(), (story{"assign f3 70", "set f3 70", "assign f3 70", "set f3 70"}));
 }
 
-TEST(evolved_batches, set_inserts_where_it_is_missing_and_assigns_where_it_is_not) {
+TEST(evolved_batches, set_inserts_a_missing_fragment_and_assigns_an_existing_one) {
     five t;
     EXPECT_EQ(t.w.query().with(t.f2).without(t.f1).set(t.f1, 60), 1u);
     EXPECT_EQ(t.values(t.f1), (numbers{41, 42, 44, 47, 60}));
-    EXPECT_EQ(t.news(), (story{"insert f1 60", "set f1 60"}));
+    EXPECT_EQ(t.take_log(), (story{"insert f1 60", "set f1 60"}));
     EXPECT_EQ(t.w.query().with(t.f2).set(t.f4, 70), 4u);
     EXPECT_EQ(t.values(t.f4), (numbers{0, 70, 70, 70, 70}));
-    story told = t.news();
-    EXPECT_EQ(std::ranges::count(told, "insert f4 70"), 2);
-    EXPECT_EQ(std::ranges::count(told, "assign f4 70"), 2);
-    EXPECT_EQ(std::ranges::count(told, "set f4 70"), 4);
-    EXPECT_EQ(told.size(), 8u);
+    story log = t.take_log();
+    EXPECT_EQ(std::ranges::count(log, "insert f4 70"), 2);
+    EXPECT_EQ(std::ranges::count(log, "assign f4 70"), 2);
+    EXPECT_EQ(std::ranges::count(log, "set f4 70"), 4);
+    EXPECT_EQ(log.size(), 8u);
 }
 
-TEST(evolved_batches, set_of_many_is_told_entity_by_entity_and_each_fragment_by_itself) {
-    told_world t;
-    const auto f1 = t.tells("f1"), f2 = t.tells("f2");
+TEST(evolved_batches, set_of_several_values_calls_hooks_per_entity_and_fragment) {
+    logged_world t;
+    const auto f1 = t.logged("f1"), f2 = t.logged("f2");
     const entity a = t.w.spawn(with(f2, 1));
     const entity b = t.w.spawn(with(f2, 2));
-    t.news();
+    t.take_log();
     EXPECT_EQ(t.w.query().with(f2).set(with(f2, 8), with(f1, 9)), 2u);
-    const story one{"insert f1 9", "set f1 9", "assign f2 8", "set f2 8"};
-    story both = one;
-    both.insert(both.end(), one.begin(), one.end());
-    EXPECT_EQ(t.news(), both);
+    const story each{"insert f1 9", "set f1 9", "assign f2 8", "set f2 8"};
+    story both = each;
+    both.insert(both.end(), each.begin(), each.end());
+    EXPECT_EQ(t.take_log(), both);
     EXPECT_EQ(t.w.get(a, f1) + t.w.get(b, f2), 17);
 }
 
-TEST(evolved_batches, a_hook_sees_all_entities_of_the_chunk_as_they_will_be) {
+TEST(evolved_batches, a_hook_sees_the_final_state_of_all_entities_of_the_chunk) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto [f0, e1, e2] = w.ids<3>();
@@ -180,7 +180,7 @@ TEST(evolved_batches, a_hook_sees_all_entities_of_the_chunk_as_they_will_be) {
     EXPECT_FALSE(w.alive_any(e1, e2));
 }
 
-TEST(evolved_batches, set_without_a_value_gives_the_default) {
+TEST(evolved_batches, set_without_a_value_sets_the_default) {
     world w;
     const auto f1 = w.fragment<int>("f1"), f2 = w.fragment<int>("f2");
     w.define(f2).default_value(42);
@@ -191,39 +191,39 @@ TEST(evolved_batches, set_without_a_value_gives_the_default) {
     EXPECT_EQ(w.get(c, f2), 22);
     EXPECT_EQ(w.query().with(f1).set(f2), 3u);
     EXPECT_EQ(w.get(c, f2), 42);
-    EXPECT_EQ(w.query().with(f2).set(f1), 3u);  // of a type without a default of its own: T{}
+    EXPECT_EQ(w.query().with(f2).set(f1), 3u);  // no default is defined: T{}
     EXPECT_EQ(w.get(a, f1) + w.get(b, f1) + w.get(c, f1), 0);
-    struct no_start {
-        explicit no_start(int) {}
+    struct no_default {
+        explicit no_default(int) {}
         int value = 0;
     };
-    const auto f3 = w.fragment<no_start>("f3");
+    const auto f3 = w.fragment<no_default>("f3");
     EXPECT_EQ(code_of([&] { w.query().with(f1).set(f3); }), errc::no_default);
     EXPECT_EQ(code_of([&] { w.query().with(f1).add(f3); }), errc::no_default);
     EXPECT_EQ(w.count(f3), 0u);
 }
 
-TEST(evolved_batches, add_gives_defaults_to_those_that_have_none_and_leaves_the_others) {
-    told_world t;
-    const auto f1 = t.tells("f1"), f2 = t.tells("f2");
+TEST(evolved_batches, add_inserts_missing_defaults_and_keeps_existing_values) {
+    logged_world t;
+    const auto f1 = t.logged("f1"), f2 = t.logged("f2");
     t.w.define(f2).default_value(42);
     t.w.spawn(with(f1, 1));
     const entity has_it = t.w.spawn(with(f1, 2), with(f2, 3));
-    t.news();
+    t.take_log();
     EXPECT_EQ(t.w.query().with(f1).add(f2), 1u);
-    EXPECT_EQ(t.news(), (story{"insert f2 42", "set f2 42"}));
+    EXPECT_EQ(t.take_log(), (story{"insert f2 42", "set f2 42"}));
     EXPECT_EQ(t.w.get(has_it, f2), 3);
     EXPECT_EQ(t.w.query().with(f1).add(f2), 0u);
-    EXPECT_EQ(t.news(), story{});
+    EXPECT_EQ(t.take_log(), story{});
 }
 
-TEST(evolved_batches, a_duplicate_is_made_for_each_from_a_default_and_given_values_are_copied) {
+TEST(evolved_batches, defaults_are_duplicated_per_entity_and_passed_values_are_copied) {
     world w;
     using shared = std::shared_ptr<int>;
     const auto f = w.fragment<shared>("f");
     const auto original = std::make_shared<int>(11);
     w.define(f).default_value(original).duplicate(
-        [](const shared& one) { return std::make_shared<int>(*one); });
+        [](const shared& value) { return std::make_shared<int>(*value); });
     const id t1 = w.tag("t1");
     const entity e1 = w.spawn(with(t1)), e2 = w.spawn(with(t1));
     const auto q = w.query().with(t1);
@@ -232,15 +232,15 @@ TEST(evolved_batches, a_duplicate_is_made_for_each_from_a_default_and_given_valu
         EXPECT_EQ(*w.get(e1, f) + *w.get(e2, f), 22);
         EXPECT_NE(w.get(e1, f), w.get(e2, f));
         EXPECT_NE(w.get(e1, f), original);
-        const auto given = std::make_shared<int>(12);
-        EXPECT_EQ(q.set(f, given), 2u);
-        EXPECT_EQ(w.get(e1, f), given);
-        EXPECT_EQ(w.get(e2, f), given);
-        EXPECT_EQ(given.use_count(), 3);
+        const auto passed = std::make_shared<int>(12);
+        EXPECT_EQ(q.set(f, passed), 2u);
+        EXPECT_EQ(w.get(e1, f), passed);
+        EXPECT_EQ(w.get(e2, f), passed);
+        EXPECT_EQ(passed.use_count(), 3);
     }
 }
 
-TEST(evolved_batches, an_id_that_was_no_fragment_takes_the_type_of_the_value_or_becomes_a_tag) {
+TEST(evolved_batches, a_plain_id_takes_the_type_of_the_value_or_becomes_a_tag) {
     world w;
     const auto [number, mark] = w.ids<2>();
     const entity e = w.spawn('c');
@@ -254,7 +254,7 @@ TEST(evolved_batches, an_id_that_was_no_fragment_takes_the_type_of_the_value_or_
     EXPECT_EQ(w.try_get_raw(e, mark), nullptr);
 }
 
-TEST(evolved_batches, set_takes_a_value_that_lies_in_the_world) {
+TEST(evolved_batches, set_accepts_a_value_stored_in_the_world) {
     world w;
     const entity first = w.spawn(std::string("a value that is too long for its object"), 'c');
     w.spawn(std::string("b"));
@@ -269,21 +269,21 @@ TEST(evolved_batches, set_takes_a_value_that_lies_in_the_world) {
 
 // ---- remove, clear, destroy --------------------------------------------------------------------
 
-TEST(evolved_batches, remove_takes_several_in_one_move_and_one_named_twice_once) {
+TEST(evolved_batches, remove_removes_several_fragments_in_one_move_and_ignores_repetitions) {
     five t;
     EXPECT_EQ(t.w.query().with(t.f1, t.f2).remove(t.f2, t.f3, t.f3), 3u);
     EXPECT_EQ(t.values(t.f1), (numbers{41, 42, 44, 47, 0}));
     EXPECT_EQ(t.values(t.f2), (numbers{0, 0, 0, 0, 51}));
     EXPECT_EQ(t.values(t.f3), (numbers{0, 0, 0, 0, 52}));
     EXPECT_EQ(t.values(t.f4), (numbers{0, 0, 0, 50, 53}));
-    EXPECT_EQ(t.news(), (story{"remove f2 43", "remove f2 45", "remove f3 46", "remove f2 48",
-                               "remove f3 49"}));
+    EXPECT_EQ(t.take_log(), (story{"remove f2 43", "remove f2 45", "remove f3 46", "remove f2 48",
+                                   "remove f3 49"}));
     EXPECT_EQ(t.w.query().with(t.f1).remove(t.f2), 0u);
-    EXPECT_EQ(t.news(), story{});
+    EXPECT_EQ(t.take_log(), story{});
     EXPECT_EQ(t.w.locate(t.e3).chunk, t.w.locate(t.e1).chunk);
 }
 
-TEST(evolved_batches, remove_of_what_is_no_fragment_or_a_dead_one_does_nothing) {
+TEST(evolved_batches, removing_a_plain_or_dead_id_does_nothing) {
     world w;
     const auto f = w.fragment<int>("f");
     const entity e = w.spawn(with(f, 1));
@@ -300,38 +300,40 @@ TEST(evolved_batches, remove_of_what_is_no_fragment_or_a_dead_one_does_nothing) 
     EXPECT_EQ(code_of([&] { w.query().with(f).set(dead); }), errc::dead_fragment);
 }
 
-TEST(evolved_batches, clear_empties_those_that_match_and_leaves_them_alive) {
+TEST(evolved_batches, clear_removes_all_components_and_keeps_the_entities_alive) {
     five t;
     EXPECT_EQ(t.w.query().with(t.f1, t.f2).clear(), 3u);
     EXPECT_TRUE(t.w.alive_all(t.e1, t.e2, t.e3, t.e4, t.e5));
     EXPECT_TRUE(t.w.empty(t.e2) && t.w.empty(t.e3) && t.w.empty(t.e4));
     EXPECT_FALSE(t.w.empty(t.e1) || t.w.empty(t.e5));
-    const story gone{"remove f1 42", "remove f2 43", "remove f1 44", "remove f2 45", "remove f3 46",
-                     "remove f1 47", "remove f2 48", "remove f3 49", "remove f4 50"};
-    EXPECT_EQ(t.news(), gone);
-    t.w.set(t.e3, t.f1, 5);  // they can come back
+    const story removals{"remove f1 42", "remove f2 43", "remove f1 44",
+                         "remove f2 45", "remove f3 46", "remove f1 47",
+                         "remove f2 48", "remove f3 49", "remove f4 50"};
+    EXPECT_EQ(t.take_log(), removals);
+    t.w.set(t.e3, t.f1, 5);  // the entity accepts fragments again
     EXPECT_EQ(t.values(t.f1), (numbers{41, 0, 5, 0, 0}));
 }
 
-TEST(evolved_batches, destroy_tells_of_all_that_goes) {
+TEST(evolved_batches, destroy_calls_remove_and_destroy_hooks) {
     five t;
-    std::vector<entity> ends;
+    std::vector<entity> destroyed;
     t.w.on_destroy([&](entity e) {
         EXPECT_TRUE(t.w.alive(e));
-        ends.push_back(e);
+        destroyed.push_back(e);
     });
     EXPECT_EQ(t.w.query().with(t.f1, t.f2).destroy(), 3u);
-    EXPECT_EQ(ends, (std::vector{t.e2, t.e3, t.e4}));
+    EXPECT_EQ(destroyed, (std::vector{t.e2, t.e3, t.e4}));
     EXPECT_FALSE(t.w.alive_any(t.e2, t.e3, t.e4));
     EXPECT_TRUE(t.w.alive_all(t.e1, t.e5));
     EXPECT_EQ(t.values(t.f1), (numbers{41, 0, 0, 0, 0}));
     EXPECT_EQ(t.values(t.f3), (numbers{0, 0, 0, 0, 52}));
-    const story gone{"remove f1 42", "remove f2 43", "remove f1 44", "remove f2 45", "remove f3 46",
-                     "remove f1 47", "remove f2 48", "remove f3 49", "remove f4 50"};
-    EXPECT_EQ(t.news(), gone);
+    const story removals{"remove f1 42", "remove f2 43", "remove f1 44",
+                         "remove f2 45", "remove f3 46", "remove f1 47",
+                         "remove f2 48", "remove f3 49", "remove f4 50"};
+    EXPECT_EQ(t.take_log(), removals);
 }
 
-TEST(evolved_batches, several_queries_one_after_the_other_may_find_nothing_left) {
+TEST(evolved_batches, repeated_batches_may_find_no_matching_entity) {
     for (const bool in_scope : {false, true}) {
         world w;
         const auto [f1, f2] = w.ids<2>();
@@ -357,7 +359,7 @@ TEST(evolved_batches, several_queries_one_after_the_other_may_find_nothing_left)
     }
 }
 
-TEST(evolved_batches, destroyed_ids_are_issued_again_at_the_next_version) {
+TEST(evolved_batches, destroyed_keys_are_reused_with_the_next_version) {
     world w;
     const auto made = w.spawn_many(5, 1);
     w.name(made[2], "named");
@@ -375,16 +377,16 @@ TEST(evolved_batches, destroyed_ids_are_issued_again_at_the_next_version) {
 
 // ---- tags and chunks ---------------------------------------------------------------------------
 
-TEST(evolved_batches, tags_come_and_go_and_values_beside_them_stay) {
+TEST(evolved_batches, adding_and_removing_tags_keeps_values) {
     MUSTER_ABOUT_CHUNKS();
-    told_world t;
-    const id f1 = t.tells_tag("f1"), f2 = t.tells_tag("f2");
-    const auto f3 = t.tells("f3");
+    logged_world t;
+    const id f1 = t.logged_tag("f1"), f2 = t.logged_tag("f2");
+    const auto f3 = t.logged("f3");
     const entity a = t.w.spawn(with(f1), with(f2)), b = t.w.spawn(with(f1));
     const entity c = t.w.spawn(with(f1), with(f2), with(f3, 43));
-    t.news();
+    t.take_log();
     EXPECT_EQ(t.w.query().with(f1, f2).without(f3).set(f3, 50), 1u);
-    EXPECT_EQ(t.news(), (story{"insert f3 50", "set f3 50"}));
+    EXPECT_EQ(t.take_log(), (story{"insert f3 50", "set f3 50"}));
     const chunk all = t.w.chunk(f1, f2, f3);
     ASSERT_EQ(all.size(), 2u);
     EXPECT_EQ(all.entities()[0], c);
@@ -392,18 +394,18 @@ TEST(evolved_batches, tags_come_and_go_and_values_beside_them_stay) {
     EXPECT_EQ(all.components(f3)[0], 43);
     EXPECT_EQ(all.components(f3)[1], 50);
     EXPECT_EQ(t.w.query().with(f1).without(f2).set(f2), 1u);
-    EXPECT_EQ(t.news(), (story{"insert f2", "set f2"}));
+    EXPECT_EQ(t.take_log(), (story{"insert f2", "set f2"}));
     EXPECT_EQ(t.w.query().with(f1, f2).remove(f1), 3u);
-    EXPECT_EQ(t.news(), (story{"remove f1", "remove f1", "remove f1"}));
+    EXPECT_EQ(t.take_log(), (story{"remove f1", "remove f1", "remove f1"}));
     EXPECT_EQ(t.w.chunk(f2).entities()[0], b);
     EXPECT_EQ(t.w.get(a, f3), 50);
     EXPECT_EQ(t.w.query().with(f2).clear(), 3u);
     EXPECT_TRUE(t.w.empty(a) && t.w.empty(b) && t.w.empty(c));
-    EXPECT_EQ(t.news(),
+    EXPECT_EQ(t.take_log(),
               (story{"remove f2", "remove f2", "remove f3 43", "remove f2", "remove f3 50"}));
 }
 
-TEST(evolved_batches, rows_keep_their_order_and_come_behind_those_that_are_there) {
+TEST(evolved_batches, moved_rows_keep_their_order_and_follow_the_existing_rows) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto f1 = w.fragment<int>("f1"), f2 = w.fragment<int>("f2");
@@ -436,7 +438,7 @@ TEST(evolved_batches, rows_keep_their_order_and_come_behind_those_that_are_there
     EXPECT_EQ(w.locate(a).row, 1u);
 }
 
-TEST(evolved_batches, columns_that_change_hands_keep_their_values_and_their_room) {
+TEST(evolved_batches, swapped_columns_keep_their_values_and_capacity) {
     world w;
     const std::string word = "a word that is too long for its object ";
     for (int round = 0; round < 3; ++round) {
@@ -447,7 +449,7 @@ TEST(evolved_batches, columns_that_change_hands_keep_their_values_and_their_room
         EXPECT_EQ(q.set(round), 50u);  // to an empty chunk
         for (int i = 0; i < 20; ++i)
             made.push_back(w.spawn(std::to_string(50 + i) + word, 50.0 + i));
-        EXPECT_EQ(q.without<int>().set(round + 10), 20u);  // to one that has rows
+        EXPECT_EQ(q.without<int>().set(round + 10), 20u);  // to a chunk with rows
         EXPECT_EQ(w.query<std::string>().remove<double>(), 70u);
         for (int i = 0; i < 70; ++i) {
             const auto e = made[static_cast<std::size_t>(i)];
@@ -456,13 +458,13 @@ TEST(evolved_batches, columns_that_change_hands_keep_their_values_and_their_room
             EXPECT_FALSE(w.has<double>(e));
         }
         if (round == 1) w.collect_garbage();
-        w.spawn(word, 1.0);  // where they came from, there is room again
+        w.spawn(word, 1.0);  // the source chunk has room again
         EXPECT_EQ(q.destroy(), 71u);
         EXPECT_EQ(w.size(), 0u);
     }
 }
 
-TEST(evolved_batches, what_cannot_be_copied_moves_along) {
+TEST(evolved_batches, move_only_components_move_with_their_entities) {
     world w;
     using owned = std::unique_ptr<int>;
     const entity a = w.spawn(std::make_unique<int>(1), 'a');
@@ -484,13 +486,13 @@ TEST(evolved_batches, what_cannot_be_copied_moves_along) {
     EXPECT_EQ(q.count(), 0u);
 }
 
-// ---- what fragments mean -----------------------------------------------------------------------
+// ---- traits of fragments -----------------------------------------------------------------------
 
-TEST(evolved_batches, what_a_fragment_needs_comes_with_it_if_it_is_new) {
-    told_world t;
+TEST(evolved_batches, a_new_fragment_adds_the_fragments_it_needs) {
+    logged_world t;
     world& w = t.w;
     const auto f0 = w.tag("f0");
-    const auto f1 = t.tells("f1"), f2 = t.tells("f2"), f3 = t.tells("f3");
+    const auto f1 = t.logged("f1"), f2 = t.logged("f2"), f3 = t.logged("f3");
     w.define(f1).needs(f2);
     w.define(f2).default_value(42).needs(f3);
     w.define(f3).needs(f1, f2).default_value(43);
@@ -498,23 +500,23 @@ TEST(evolved_batches, what_a_fragment_needs_comes_with_it_if_it_is_new) {
     const entity e2 = w.spawn(with(f0));
     w.set(e2, f2, 21);
     w.remove(e2, f3, f1);
-    t.news();
+    t.take_log();
     const auto q0 = w.query().with(f0);
     EXPECT_EQ(q0.set(f1, 1), 2u);
     EXPECT_EQ(w.get(e1, f2), 42);
     EXPECT_EQ(w.get(e2, f2), 21);
     EXPECT_EQ(w.get(e1, f3), 43);
-    EXPECT_EQ(t.news(), (story{"insert f1 1", "set f1 1", "insert f2 42", "set f2 42",
-                               "insert f3 43", "set f3 43", "insert f1 1", "set f1 1"}));
-    EXPECT_FALSE(w.has(e2, f3));  // f2, which needs it, was there
+    EXPECT_EQ(t.take_log(), (story{"insert f1 1", "set f1 1", "insert f2 42", "set f2 42",
+                                   "insert f3 43", "set f3 43", "insert f1 1", "set f1 1"}));
+    EXPECT_FALSE(w.has(e2, f3));  // f2, which needs f3, is not new
     EXPECT_EQ(q0.remove(f2), 2u);
-    t.news();
-    EXPECT_EQ(q0.set(f1, 2), 2u);  // an override adds nothing
-    EXPECT_EQ(t.news(), (story{"assign f1 2", "set f1 2", "assign f1 2", "set f1 2"}));
+    t.take_log();
+    EXPECT_EQ(q0.set(f1, 2), 2u);  // assigning adds no needed fragments
+    EXPECT_EQ(t.take_log(), (story{"assign f1 2", "set f1 2", "assign f1 2", "set f1 2"}));
     EXPECT_FALSE(w.has(e1, f2));
 }
 
-TEST(evolved_batches, what_is_needed_is_duplicated_for_each) {
+TEST(evolved_batches, needed_defaults_are_duplicated_per_entity) {
     world w;
     using shared = std::shared_ptr<int>;
     const auto f5 = w.fragment<shared>("f5"), f6 = w.fragment<shared>("f6");
@@ -522,7 +524,7 @@ TEST(evolved_batches, what_is_needed_is_duplicated_for_each) {
     const auto original = std::make_shared<int>(14);
     w.define(f5).needs(f6, f7);
     w.define(f6).default_value(original).duplicate(
-        [](const shared& one) { return std::make_shared<int>(*one); });
+        [](const shared& value) { return std::make_shared<int>(*value); });
     w.define(f7).default_value(original);
     const auto made = w.spawn_many(2, 1);
     EXPECT_EQ(w.query<int>().set(f5, std::make_shared<int>(30)), 2u);
@@ -534,7 +536,7 @@ TEST(evolved_batches, what_is_needed_is_duplicated_for_each) {
     EXPECT_NE(w.get(made[0], f6), w.get(made[1], f6));
 }
 
-TEST(evolved_batches, hidden_entities_are_left_out_unless_the_query_names_what_hides_them) {
+TEST(evolved_batches, batches_skip_hidden_entities_unless_the_query_names_the_hiding_fragment) {
     world w;
     const entity plain = w.spawn(1), model = w.spawn(2, prefab), off = w.spawn(3, disabled);
     const auto q = w.query<int>();
@@ -548,12 +550,12 @@ TEST(evolved_batches, hidden_entities_are_left_out_unless_the_query_names_what_h
     EXPECT_EQ(q.destroy(), 2u);
     EXPECT_TRUE(w.alive(model));
     const entity copy = w.clone(model, 7);
-    EXPECT_EQ(q.clear(), 1u);  // a clone is no prefab
+    EXPECT_EQ(q.clear(), 1u);  // a clone is not a prefab
     EXPECT_TRUE(w.empty(copy));
     EXPECT_FALSE(w.empty(model));
 }
 
-TEST(evolved_batches, a_unique_fragment_can_be_given_by_a_batch) {
+TEST(evolved_batches, a_batch_can_add_a_unique_fragment) {
     world w;
     const auto passport = w.fragment<int>("passport");
     w.define(passport).unique();
@@ -563,12 +565,13 @@ TEST(evolved_batches, a_unique_fragment_can_be_given_by_a_batch) {
     EXPECT_FALSE(w.has(w.clone(a), passport));
 }
 
-TEST(evolved_batches, destroying_fragments_asks_what_becomes_of_their_owners) {
+TEST(evolved_batches, destroying_fragments_applies_their_destruction_policies) {
     MUSTER_ABOUT_CHUNKS();
     for (const bool in_scope : {false, true}) {
-        told_world t;
+        logged_world t;
         world& w = t.w;
-        const auto f1 = t.tells("f1"), f2 = t.tells("f2"), f3 = t.tells("f3"), f4 = t.tells("f4");
+        const auto f1 = t.logged("f1"), f2 = t.logged("f2"), f3 = t.logged("f3"),
+                   f4 = t.logged("f4");
         const id ft = w.tag("ft");
         for (const auto f : {f1, f2, f3}) w.set(f, ft);
         w.define(f3).when_destroyed(destroy_owners);
@@ -576,7 +579,7 @@ TEST(evolved_batches, destroying_fragments_asks_what_becomes_of_their_owners) {
         const entity e24 = w.spawn(with(f2, 3), with(f4, 4));
         const entity e234 = w.spawn(with(f2, 5), with(f3, 6), with(f4, 7));
         const entity e124 = w.spawn(with(f1, 8), with(f2, 6), with(f4, 9));
-        t.news();
+        t.take_log();
         if (in_scope) w.defer();
         EXPECT_EQ(w.query().with(ft).destroy(), 3u);
         EXPECT_EQ(w.alive_any(f1, f2, f3), in_scope);
@@ -587,14 +590,14 @@ TEST(evolved_batches, destroying_fragments_asks_what_becomes_of_their_owners) {
         EXPECT_EQ(rest.size(), 3u);
         for (const entity e : {e14, e24, e124}) EXPECT_EQ(w.locate(e).chunk, rest);
         EXPECT_EQ(w.get(e14, f4) + w.get(e24, f4) + w.get(e124, f4), 15);
-        story told = t.news();
-        std::ranges::sort(told);
-        EXPECT_EQ(told, (story{"remove f1 1", "remove f1 8", "remove f2 3", "remove f2 5",
-                               "remove f2 6", "remove f3 6", "remove f4 7"}));
+        story log = t.take_log();
+        std::ranges::sort(log);
+        EXPECT_EQ(log, (story{"remove f1 1", "remove f1 8", "remove f2 3", "remove f2 5",
+                              "remove f2 6", "remove f3 6", "remove f4 7"}));
     }
 }
 
-TEST(evolved_batches, fragments_can_be_given_traits_by_a_batch) {
+TEST(evolved_batches, a_batch_can_add_components_to_fragments) {
     world w;
     const id serializable = w.tag("serializable");
     const auto f1 = w.fragment<int>("f1"), f2 = w.fragment<int>("f2");
@@ -609,7 +612,7 @@ TEST(evolved_batches, fragments_can_be_given_traits_by_a_batch) {
     EXPECT_EQ(w.count(f1), 1u);
 }
 
-TEST(evolved_batches, singletons_are_changed_and_cleared_but_types_do_not_die) {
+TEST(evolved_batches, batches_change_singletons_but_do_not_destroy_the_fragments_of_types) {
     world w;
     struct gravity {
         double strength = 0;
@@ -626,7 +629,7 @@ TEST(evolved_batches, singletons_are_changed_and_cleared_but_types_do_not_die) {
     EXPECT_EQ(w.single<gravity>().strength, 2);
     EXPECT_EQ(q.clear(), 1u);
     EXPECT_FALSE(w.has_single<gravity>());
-    const auto [own] = w.ids<1>();  // a singleton of the user's is the user's
+    const auto [own] = w.ids<1>();  // an id of the user, not of a type
     w.set(own, own, 10);
     EXPECT_EQ(w.query().with(own).destroy(), 1u);
     EXPECT_FALSE(w.alive(own));
@@ -634,7 +637,7 @@ TEST(evolved_batches, singletons_are_changed_and_cleared_but_types_do_not_die) {
 
 // ---- scopes ------------------------------------------------------------------------------------
 
-TEST(evolved_batches, in_a_scope_nothing_happens_until_the_commit) {
+TEST(evolved_batches, batches_in_a_scope_take_effect_at_the_commit) {
     world w;
     const auto [f1, f2] = w.ids<2>();
     const entity e = w.spawn(with(f1, 41));
@@ -670,32 +673,32 @@ TEST(evolved_batches, in_a_scope_nothing_happens_until_the_commit) {
     EXPECT_FALSE(w.alive(e));
 }
 
-TEST(evolved_batches, a_batch_that_waits_concerns_those_that_match_at_its_turn) {
+TEST(evolved_batches, a_deferred_batch_changes_the_entities_that_match_when_it_is_applied) {
     world w;
-    const entity stays = w.spawn(1), leaves = w.spawn(2), dies = w.spawn(3);
+    const entity stays = w.spawn(1), stripped = w.spawn(2), destroyed = w.spawn(3);
     w.defer();
-    const entity born = w.spawn(4);
-    w.remove<int>(leaves);
-    w.destroy(dies);
-    EXPECT_EQ(w.query<int>().set(9, 'b'), 3u);  // of the world before
+    const entity spawned = w.spawn(4);
+    w.remove<int>(stripped);
+    w.destroy(destroyed);
+    EXPECT_EQ(w.query<int>().set(9, 'b'), 3u);  // counted before the scope
     const entity late = w.spawn(5);
-    w.set(leaves, 6);
+    w.set(stripped, 6);
     w.set(stays, 7);
     w.commit();
-    EXPECT_FALSE(w.alive(dies));
-    EXPECT_EQ(w.get<int>(born), 9);
-    EXPECT_TRUE(w.has<char>(born) && w.has<char>(stays));
+    EXPECT_FALSE(w.alive(destroyed));
+    EXPECT_EQ(w.get<int>(spawned), 9);
+    EXPECT_TRUE(w.has<char>(spawned) && w.has<char>(stays));
     EXPECT_EQ(w.get<int>(stays), 7);
-    EXPECT_EQ(w.get<int>(leaves), 6);
+    EXPECT_EQ(w.get<int>(stripped), 6);
     EXPECT_EQ(w.get<int>(late), 5);
-    EXPECT_FALSE(w.has<char>(late) || w.has<char>(leaves));
+    EXPECT_FALSE(w.has<char>(late) || w.has<char>(stripped));
 }
 
 TEST(evolved_batches, batches_and_single_changes_keep_their_order) {
-    told_world t;
-    const auto f1 = t.tells("f1"), f2 = t.tells("f2");
+    logged_world t;
+    const auto f1 = t.logged("f1"), f2 = t.logged("f2");
     const entity e = t.w.spawn(with(f1, 1));
-    t.news();
+    t.take_log();
     t.w.defer();
     t.w.set(e, f1, 2);
     t.w.set(e, f1, 3);
@@ -705,8 +708,9 @@ TEST(evolved_batches, batches_and_single_changes_keep_their_order) {
     t.w.query().with(f2).remove(f1);
     t.w.query().with(f1).destroy();
     t.w.commit();
-    EXPECT_EQ(t.news(), (story{"assign f1 3", "set f1 3", "assign f1 4", "set f1 4", "assign f1 5",
-                               "set f1 5", "insert f2 6", "set f2 6", "remove f1 5"}));
+    EXPECT_EQ(t.take_log(),
+              (story{"assign f1 3", "set f1 3", "assign f1 4", "set f1 4", "assign f1 5",
+                     "set f1 5", "insert f2 6", "set f2 6", "remove f1 5"}));
     EXPECT_TRUE(t.w.alive(e));
 }
 
@@ -733,11 +737,11 @@ TEST(evolved_batches, a_cancelled_scope_drops_its_batches_and_the_values_they_ho
     EXPECT_EQ(w.get<int>(e), 2);
     EXPECT_FALSE((w.has_any<char, std::shared_ptr<int>>(e)));
     EXPECT_EQ(w.size(), 2u);
-    w.set(e, open, std::string("free"));  // it was not used as a fragment
+    w.set(e, open, std::string("free"));  // cancelling leaves the id untyped
     EXPECT_EQ(w.get<std::string>(e, open), "free");
 }
 
-TEST(evolved_batches, a_batch_in_a_loop_waits_for_its_end) {
+TEST(evolved_batches, a_batch_in_a_loop_is_applied_at_its_end) {
     world w;
     w.spawn_many(3, 1);
     int seen = 0;
@@ -756,7 +760,7 @@ TEST(evolved_batches, a_batch_in_a_loop_waits_for_its_end) {
     EXPECT_EQ(w.size(), 3u);
 }
 
-TEST(evolved_batches, a_batch_in_a_hook_comes_after_what_the_hook_was_called_for) {
+TEST(evolved_batches, a_batch_in_a_hook_is_applied_after_the_change_that_called_the_hook) {
     world w;
     const auto made = w.spawn_many(2, 1);
     int calls = 0;
@@ -773,7 +777,7 @@ TEST(evolved_batches, a_batch_in_a_hook_comes_after_what_the_hook_was_called_for
     EXPECT_FALSE(w.alive_any(made[0], made[1]));
 }
 
-TEST(evolved_batches, a_fragment_that_is_destroyed_in_the_scope_takes_its_batch_with_it) {
+TEST(evolved_batches, destroying_a_fragment_in_the_scope_affects_only_its_own_batches) {
     world w;
     const auto f = w.fragment<std::string>("f");
     const entity e = w.spawn(1);
@@ -798,7 +802,7 @@ TEST(evolved_batches, a_fragment_that_is_destroyed_in_the_scope_takes_its_batch_
 
 // ---- failure -----------------------------------------------------------------------------------
 
-TEST(evolved_batches, a_value_given_twice_is_an_error) {
+TEST(evolved_batches, a_value_passed_twice_is_an_error) {
     world w;
     const auto f = w.fragment<int>("f");
     const entity e = w.spawn('c');
@@ -807,9 +811,9 @@ TEST(evolved_batches, a_value_given_twice_is_an_error) {
     EXPECT_FALSE(w.has(e, f));
 }
 
-/// Says no to copies when it is told to.
+/// Its copy constructor throws when `left` is 0.
 struct copied {
-    static inline int left = -1;  // copies until one fails; -1: none does
+    static inline int left = -1;  // copies until the first failure; -1: no limit
     std::string text;
     explicit copied(std::string s) : text(std::move(s)) {}
     copied(const copied& other) : text(other.text) {
@@ -821,7 +825,7 @@ struct copied {
     copied& operator=(copied&&) noexcept = default;
 };
 
-TEST(evolved_batches, a_chunk_whose_copies_fail_stays_as_it_was) {
+TEST(evolved_batches, a_failed_copy_leaves_its_chunk_unchanged) {
     MUSTER_ABOUT_CHUNKS();
     for (const bool is_there : {false, true}) {
         world w;
@@ -844,7 +848,7 @@ TEST(evolved_batches, a_chunk_whose_copies_fail_stays_as_it_was) {
     }
 }
 
-TEST(evolved_batches, a_hook_that_throws_keeps_its_chunk_and_the_others_go_on) {
+TEST(evolved_batches, a_throwing_hook_leaves_its_chunk_unchanged_and_the_others_proceed) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto plain = w.spawn_many(2, 1, std::string("plain, and too long for its object"));
@@ -853,16 +857,16 @@ TEST(evolved_batches, a_hook_that_throws_keeps_its_chunk_and_the_others_go_on) {
     int calls = 0;
     auto hook = w.on_insert<float>([&](entity e, float&) {
         ++calls;
-        w.set(e, 100);  // dropped with the rest
+        w.set(e, 100);  // dropped when the hook throws
         if (e == marked[1] || e == twice[0]) throw std::runtime_error(w.has<char>(e) ? "1" : "2");
     });
-    std::string said;
+    std::string message;
     try {
         w.query<int>().set(1.5f, std::string("new"));
     } catch (const std::runtime_error& e) {
-        said = e.what();
+        message = e.what();
     }
-    EXPECT_EQ(said, "1");
+    EXPECT_EQ(message, "1");
     EXPECT_EQ(calls, 5);
     for (const entity e : plain) {
         EXPECT_EQ(w.get<float>(e), 1.5f);
@@ -877,12 +881,12 @@ TEST(evolved_batches, a_hook_that_throws_keeps_its_chunk_and_the_others_go_on) {
     EXPECT_EQ(w.get<std::string>(twice[1]), "twice, and too long for its object");
     EXPECT_EQ(w.locate(marked[1]).row, 1u);
     EXPECT_EQ(w.locate(twice[0]).row, 0u);
-    hook.cut();
+    hook.pause();
     EXPECT_EQ(w.query<int>().set(2.5f), 6u);
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TEST(evolved_batches, a_hook_that_throws_on_assignment_brings_the_old_values_back) {
+TEST(evolved_batches, a_hook_that_throws_on_assignment_restores_the_old_values) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto made = w.spawn_many(3, std::string("old, and too long for its object"));
@@ -895,19 +899,19 @@ TEST(evolved_batches, a_hook_that_throws_on_assignment_brings_the_old_values_bac
         EXPECT_EQ(w.get<std::string>(e), "old, and too long for its object");
 }
 
-TEST(evolved_batches, a_removal_hook_that_throws_keeps_its_chunk) {
+TEST(evolved_batches, a_throwing_remove_hook_leaves_its_chunk_unchanged) {
     MUSTER_ABOUT_CHUNKS();
     world w{world_options{.provenance = true}};
     const auto a = w.spawn_many(2, 1, 'a');
     const auto b = w.spawn_many(2, 1);
-    std::vector<entity> told;
+    std::vector<entity> log;
     auto veto = w.on_remove<int>([&](entity e, int&) {
-        told.push_back(e);
+        log.push_back(e);
         if (e == a[1]) throw std::runtime_error("kept");
     });
     const auto q = w.query<int>();
     EXPECT_THROW(q.remove<int>(), std::runtime_error);
-    EXPECT_EQ(told, (std::vector{a[0], a[1], b[0], b[1]}));
+    EXPECT_EQ(log, (std::vector{a[0], a[1], b[0], b[1]}));
     EXPECT_TRUE(w.has<int>(a[0]) && w.has<int>(a[1]));
     EXPECT_TRUE(w.empty(b[0]) && w.empty(b[1]));
     EXPECT_THROW(q.clear(), std::runtime_error);
@@ -917,14 +921,14 @@ TEST(evolved_batches, a_removal_hook_that_throws_keeps_its_chunk) {
     EXPECT_TRUE(w.alive_all(a[0], a[1], b[1]));
     EXPECT_FALSE(w.alive(b[0]));
     EXPECT_EQ(w.get<int>(a[0]), 1);
-    veto.cut();
-    const std::string place = "evolved_batches_test.cpp:" + std::to_string(__LINE__ + 1);
+    veto.pause();
+    const std::string call_site = "evolved_batches_test.cpp:" + std::to_string(__LINE__ + 1);
     w.destroy(a[0]);
-    EXPECT_NE(sentence_of([&] { w.set(a[0], 1); }).find(place), std::string::npos);
+    EXPECT_NE(sentence_of([&] { w.set(a[0], 1); }).find(call_site), std::string::npos);
     EXPECT_EQ(q.destroy(), 1u);
 }
 
-TEST(evolved_batches, a_hook_of_entities_can_keep_a_chunk_alive) {
+TEST(evolved_batches, a_throwing_destroy_hook_keeps_its_chunk_alive) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto made = w.spawn_many(2, 1);
@@ -935,11 +939,11 @@ TEST(evolved_batches, a_hook_of_entities_can_keep_a_chunk_alive) {
     EXPECT_THROW(w.query<int>().destroy(), std::runtime_error);
     EXPECT_TRUE(w.alive_all(made[0], made[1]));
     EXPECT_FALSE(w.alive(other));
-    veto.cut();
+    veto.pause();
     EXPECT_EQ(w.query<int>().destroy(), 2u);
 }
 
-TEST(evolved_batches, a_hook_may_reserve_room_on_both_sides_before_it_throws) {
+TEST(evolved_batches, a_hook_may_reserve_rows_in_both_chunks_before_it_throws) {
     const std::string old = "old, and too long for its object";
     for (const int where : {0, 1, 2, 3}) {
         world w;
@@ -952,8 +956,8 @@ TEST(evolved_batches, a_hook_may_reserve_room_on_both_sides_before_it_throws) {
         });
         EXPECT_THROW(w.query<int>().set(std::string("new"), 2.5), std::runtime_error);
         for (const entity e : made) EXPECT_EQ(w.get<std::string>(e), old);
-        hook.cut();
-        w.spawn_many(900, old, 1);  // there is room for all that the chunk says
+        hook.pause();
+        w.spawn_many(900, old, 1);  // overflows a column shorter than its chunk's capacity
         EXPECT_EQ(w.query<int>().set(std::string("new"), 2.5), 903u);
         w.spawn_many(900, old, 1);
         w.spawn_many(900, old, 1, 3.5);
@@ -962,28 +966,27 @@ TEST(evolved_batches, a_hook_may_reserve_room_on_both_sides_before_it_throws) {
     }
 }
 
-TEST(evolved_batches, destroy_remembers_its_place) {
+TEST(evolved_batches, destroy_records_its_call_site) {
     world w{world_options{.provenance = true}};
     const auto made = w.spawn_many(2, 1);
     w.name(made[1], "named");
-    const std::string place = "evolved_batches_test.cpp:" + std::to_string(__LINE__ + 1);
+    const std::string call_site = "evolved_batches_test.cpp:" + std::to_string(__LINE__ + 1);
     w.query<int>().destroy();
     for (const entity e : made)
-        EXPECT_NE(sentence_of([&] { w.set(e, 1); }).find(place), std::string::npos);
+        EXPECT_NE(sentence_of([&] { w.set(e, 1); }).find(call_site), std::string::npos);
     EXPECT_NE(sentence_of([&] { w.set(made[1], 1); }).find("\"named\""), std::string::npos);
 }
 
 // ---- the fuzzers -------------------------------------------------------------------------------
 
-TEST(evolved_batches,
-     destroying_entities_that_are_fragments_of_each_other_comes_to_what_it_should) {
+TEST(evolved_batches, destroying_entities_that_are_fragments_of_each_other_agrees_with_the_model) {
     for (unsigned seed = 0; seed < 300; ++seed) {
         std::mt19937 random(seed);
         const auto up_to = [&](std::size_t n) { return random() % n; };
         world w;
         std::vector<id> all(1 + up_to(10));
-        for (id& one : all) one = w.spawn();
-        std::vector<bool> takes_owners(all.size());
+        for (id& e : all) e = w.spawn();
+        std::vector<bool> destroys_owners(all.size());
         std::vector<std::set<std::size_t>> has(all.size());
         for (std::size_t i = 0; i < all.size(); ++i) {
             for (std::size_t n = up_to(all.size() + 1) + 1; n-- != 0;) {
@@ -993,8 +996,8 @@ TEST(evolved_batches,
             }
         }
         for (std::size_t i = 0; i < all.size(); ++i) {
-            takes_owners[i] = up_to(5) == 0;
-            if (takes_owners[i]) w.define(all[i]).when_destroyed(destroy_owners);
+            destroys_owners[i] = up_to(5) == 0;
+            if (destroys_owners[i]) w.define(all[i]).when_destroyed(destroy_owners);
         }
         std::vector<id> wanted;
         std::set<std::size_t> terms;
@@ -1003,7 +1006,8 @@ TEST(evolved_batches,
             terms.insert(f);
             wanted.push_back(all[f]);
         }
-        // The model: who matches dies; the owners of a fragment that dies lose it, or die, too.
+        // The model destroys matching entities. Each destroyed fragment is removed from its owners,
+        // or destroys them.
         std::vector<bool> dead(all.size());
         std::vector<std::size_t> dying;
         for (std::size_t i = 0; i < all.size(); ++i)
@@ -1015,7 +1019,7 @@ TEST(evolved_batches,
             if (dead[f]) continue;
             dead[f] = true;
             for (std::size_t i = 0; i < all.size(); ++i)
-                if (takes_owners[f] && has[i].contains(f)) dying.push_back(i);
+                if (destroys_owners[f] && has[i].contains(f)) dying.push_back(i);
         }
         const bool in_scope = up_to(2) == 0;
         if (in_scope) w.defer();
@@ -1036,10 +1040,11 @@ TEST(evolved_batches,
     }
 }
 
-/// Two worlds in which the same happens: in one by batches, in the other to one entity at a time.
+/// Two worlds with equivalent operations: `many` uses batches, `single` changes one entity at a
+/// time.
 struct twins {
     static constexpr std::size_t kinds = 5;
-    told_world many, single;
+    logged_world many, single;
     std::vector<fragment<int>> fm, fs;
     std::vector<entity> em, es;
     std::mt19937 random;
@@ -1047,8 +1052,8 @@ struct twins {
     explicit twins(unsigned seed) : random(seed) {
         for (std::size_t i = 0; i < kinds; ++i) {
             const std::string name = detail::text("f", i);
-            fm.push_back(many.tells(name));
-            fs.push_back(single.tells(name));
+            fm.push_back(many.logged(name));
+            fs.push_back(single.logged(name));
         }
         for (std::size_t i = 0; i < kinds; ++i) {
             const int start = static_cast<int>(i) + 10;
@@ -1068,12 +1073,12 @@ struct twins {
                 single.w.set(es.back(), fs[f], i);
             }
         }
-        many.news();
-        single.news();
+        many.take_log();
+        single.take_log();
     }
     std::size_t up_to(std::size_t n) { return random() % n; }
 
-    /// One call in one world, as many in the other.
+    /// Makes a batch call in `many` and the equivalent single calls in `single`.
     void step() {
         const std::size_t wanted = up_to(kinds), refused = up_to(kinds);
         auto qm = many.w.query().with(fm[wanted]);
@@ -1111,7 +1116,7 @@ struct twins {
         }
     }
     void compare() {
-        story a = many.news(), b = single.news();
+        story a = many.take_log(), b = single.take_log();
         std::ranges::sort(a);
         std::ranges::sort(b);
         EXPECT_EQ(a, b);
@@ -1135,7 +1140,7 @@ struct twins {
     }
 };
 
-TEST(evolved_batches, a_batch_comes_to_the_same_as_the_single_calls) {
+TEST(evolved_batches, a_batch_has_the_effect_of_the_single_calls) {
     for (unsigned seed = 0; seed < 150 && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
         twins t(seed);
@@ -1146,7 +1151,7 @@ TEST(evolved_batches, a_batch_comes_to_the_same_as_the_single_calls) {
     }
 }
 
-TEST(evolved_batches, batches_of_one_scope_come_to_the_same_as_single_calls_one_after_the_other) {
+TEST(evolved_batches, batches_of_one_scope_have_the_effect_of_consecutive_single_calls) {
     for (unsigned seed = 0; seed < 150 && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE(seed);
         twins t(seed);

@@ -1,4 +1,4 @@
-// The programs of evolved's manual, and those of its README that need no queries, with a world.
+// The programs of evolved's manual, and those of its README without queries, on a Muster world.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -19,13 +20,11 @@ namespace {
 
 template <class Layout>
 class evolved_manual : public testing::Test {};
-using all_layouts =
-    testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
-TYPED_TEST_SUITE(evolved_manual, all_layouts, layout_names);
+TYPED_TEST_SUITE(evolved_manual, behavior_layouts, layout_names);
 
 template <class Layout>
 class evolved_readme : public testing::Test {};
-TYPED_TEST_SUITE(evolved_readme, all_layouts, layout_names);
+TYPED_TEST_SUITE(evolved_readme, behavior_layouts, layout_names);
 
 struct vector2 {
     float x = 0, y = 0;
@@ -51,17 +50,17 @@ TYPED_TEST(evolved_manual, an_id_is_alive_until_it_is_destroyed) {
     EXPECT_FALSE(w.alive(id));
 }
 
-TYPED_TEST(evolved_manual, several_ids_come_at_once_and_all_differ) {
+TYPED_TEST(evolved_manual, several_ids_created_at_once_are_distinct) {
     basic_world<TypeParam> w;
     const auto [a, b, c] = w.template ids<3>();
     EXPECT_TRUE(w.alive_all(a, b, c));
     std::set<basic_id<TypeParam>> all{a, b, c};
-    for (const auto one : w.spawn_many(100)) all.insert(one);
+    for (const auto e : w.spawn_many(100)) all.insert(e);
     EXPECT_EQ(all.size(), 103u);
     EXPECT_EQ(w.size(), 103u);
 }
 
-TYPED_TEST(evolved_manual, destroying_what_is_not_alive_is_ignored) {
+TYPED_TEST(evolved_manual, destroying_a_dead_id_is_ignored) {
     basic_world<TypeParam> w;
     const auto [a, b, c] = w.template ids<3>();
     w.destroy(b);
@@ -70,7 +69,7 @@ TYPED_TEST(evolved_manual, destroying_what_is_not_alive_is_ignored) {
     EXPECT_EQ(w.size(), 0u);
 }
 
-TYPED_TEST(evolved_manual, a_destroyed_index_returns_with_the_next_version) {
+TYPED_TEST(evolved_manual, a_destroyed_key_is_reused_with_the_next_version) {
     basic_world<TypeParam> w;
     const auto before = w.spawn();
     w.destroy(before);
@@ -81,7 +80,7 @@ TYPED_TEST(evolved_manual, a_destroyed_index_returns_with_the_next_version) {
     EXPECT_TRUE(w.alive(after));
 }
 
-TYPED_TEST(evolved_manual, alive_all_wants_all_and_alive_any_wants_one) {
+TYPED_TEST(evolved_manual, alive_all_requires_all_and_alive_any_requires_one) {
     basic_world<TypeParam> w;
     const auto [a, b] = w.template ids<2>();
     EXPECT_TRUE(w.alive_all(a, b));
@@ -94,7 +93,7 @@ TYPED_TEST(evolved_manual, alive_all_wants_all_and_alive_any_wants_one) {
     EXPECT_FALSE(w.alive_any());
 }
 
-TYPED_TEST(evolved_manual, where_no_index_is_left_there_is_an_error_and_nothing_changed) {
+TYPED_TEST(evolved_manual, running_out_of_keys_is_an_error_that_changes_nothing) {
     const std::uint64_t first = TypeParam::first_key;
     basic_world<TypeParam> w(world_options{.first_key = first, .last_key = first + 3});
     const auto [a, b] = w.template ids<2>();
@@ -109,7 +108,7 @@ TYPED_TEST(evolved_manual, where_no_index_is_left_there_is_an_error_and_nothing_
     EXPECT_TRUE(w.alive(b));
 }
 
-TEST(evolved_manual_packed, ids_of_20_and_20_bits_end_at_1048575_living_ones) {
+TEST(evolved_manual_packed, ids_of_20_and_20_bits_allow_1048575_living_entities) {
     basic_world<layouts::packed> w;
     const auto all = w.spawn_many((1u << 20) - 1);
     EXPECT_EQ(all.front().value(), (std::uint64_t{1} << 20) + 1);
@@ -154,7 +153,7 @@ TYPED_TEST(evolved_manual, any_data_can_be_attached_to_any_id) {
 
 // ---- traits ------------------------------------------------------------------------------------
 
-/// "position 1 2; velocity 3 4": what is marked, and only that.
+/// "position 1 2; velocity 3 4": the values of marked fragments only.
 template <class Layout>
 std::string serialize(basic_world<Layout>& w, basic_id<Layout> e, basic_id<Layout> serializable) {
     std::string made;
@@ -168,7 +167,7 @@ std::string serialize(basic_world<Layout>& w, basic_id<Layout> e, basic_id<Layou
     return made;
 }
 
-TYPED_TEST(evolved_manual, only_fragments_that_a_trait_marks_are_serialized) {
+TYPED_TEST(evolved_manual, only_fragments_marked_by_a_trait_are_serialized) {
     basic_world<TypeParam> w;
     const auto serializable = w.spawn();
     const auto position = w.spawn();
@@ -261,7 +260,7 @@ TYPED_TEST(evolved_manual, entities_with_the_same_fragments_are_in_one_chunk) {
     EXPECT_EQ(listed(two.fragments()), (std::vector{m.health, m.stamina}));
     EXPECT_EQ(listed(three.fragments()), (std::vector{m.health, m.stamina, m.mana}));
     EXPECT_EQ(listed(three.template components<int>(m.mana)), std::vector{20});
-    EXPECT_FALSE(m.w.locate(m.health).chunk);  // it has no fragments itself
+    EXPECT_FALSE(m.w.locate(m.health).chunk);  // a fragment without components
 }
 
 TYPED_TEST(evolved_manual, a_chunk_is_found_by_its_fragments_in_any_order) {
@@ -272,7 +271,7 @@ TYPED_TEST(evolved_manual, a_chunk_is_found_by_its_fragments_in_any_order) {
     EXPECT_EQ(m.w.chunk(m.mana, m.health, m.stamina), m.w.locate(m.entity3).chunk);
 }
 
-TYPED_TEST(evolved_manual, a_chunk_that_was_not_there_is_made_without_entities) {
+TYPED_TEST(evolved_manual, a_missing_chunk_is_created_without_entities) {
     MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
     const auto made = m.w.chunk(m.mana, m.stamina);
@@ -282,7 +281,7 @@ TYPED_TEST(evolved_manual, a_chunk_that_was_not_there_is_made_without_entities) 
     EXPECT_EQ(listed(made.entities()), std::vector{entity4});
 }
 
-/// What the manual prints.
+/// The output of the program in the manual.
 template <class Layout>
 std::string print(manual_chunks<Layout>& m) {
     std::string made;
@@ -304,8 +303,8 @@ TYPED_TEST(evolved_manual, the_loop_over_a_chunk_sees_each_entity_with_its_compo
                                      "Entity: ", m.entity2.value(), ", Health: 75, Stamina: 40\n"));
 }
 
-// evolved's own fragments have the keys up to 22.
-TEST(evolved_manual_packed, the_full_example_prints_what_the_manual_expects) {
+// evolved's predefined fragments use the keys up to 22.
+TEST(evolved_manual_packed, the_full_example_prints_the_output_of_the_manual) {
     MUSTER_ABOUT_CHUNKS();
     manual_chunks<layouts::packed> m(world_options{.first_key = 23});
     EXPECT_EQ(print(m),
@@ -313,10 +312,11 @@ TEST(evolved_manual_packed, the_full_example_prints_what_the_manual_expects) {
               "Entity: 1048603, Health: 75, Stamina: 40\n");
 }
 
-TYPED_TEST(evolved_manual, what_is_written_to_a_column_is_the_entitys_component) {
+TYPED_TEST(evolved_manual, writing_to_a_column_changes_the_component_of_the_entity) {
     MUSTER_ABOUT_CHUNKS();
     manual_chunks<TypeParam> m;
-    for (int& one : m.w.chunk(m.health, m.stamina).template components<int>(m.health)) one += 1;
+    for (int& component : m.w.chunk(m.health, m.stamina).template components<int>(m.health))
+        component += 1;
     EXPECT_EQ(m.w.template get<int>(m.entity1, m.health), 101);
     EXPECT_EQ(m.w.template get<int>(m.entity2, m.health), 76);
     EXPECT_EQ(m.w.template get<int>(m.entity3, m.health), 50);
@@ -324,24 +324,24 @@ TYPED_TEST(evolved_manual, what_is_written_to_a_column_is_the_entitys_component)
 
 // ---- structural changes ------------------------------------------------------------------------
 
-TYPED_TEST(evolved_manual, a_fragment_more_or_less_is_another_chunk) {
+TYPED_TEST(evolved_manual, adding_or_removing_a_fragment_changes_the_chunk) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto [entity, health, stamina] = w.template ids<3>();
     w.set(entity, health, 100);
-    const auto one = w.locate(entity).chunk;
+    const auto with_health = w.locate(entity).chunk;
     w.set(entity, stamina, 50);
-    EXPECT_NE(w.locate(entity).chunk, one);
-    EXPECT_TRUE(one.empty());
+    EXPECT_NE(w.locate(entity).chunk, with_health);
+    EXPECT_TRUE(with_health.empty());
     EXPECT_EQ(w.template get<int>(entity, health), 100);
     w.remove(entity, stamina);
-    EXPECT_EQ(w.locate(entity).chunk, one);
+    EXPECT_EQ(w.locate(entity).chunk, with_health);
     w.remove(entity, health);
     EXPECT_FALSE(w.locate(entity).chunk);
     EXPECT_TRUE(w.alive(entity));
 }
 
-TYPED_TEST(evolved_manual, entities_are_spawned_and_cloned_with_all_they_need) {
+TYPED_TEST(evolved_manual, entities_are_spawned_and_cloned_with_their_components) {
     basic_world<TypeParam> w;
     const auto [health, stamina] = w.template ids<2>();
     const auto enemy1 = w.spawn(with(health, 100), with(stamina, 50));
@@ -353,7 +353,7 @@ TYPED_TEST(evolved_manual, entities_are_spawned_and_cloned_with_all_they_need) {
     EXPECT_EQ(w.locate(enemy1).chunk, w.locate(enemy2).chunk);
 }
 
-TYPED_TEST(evolved_manual, overriding_components_is_no_structural_change) {
+TYPED_TEST(evolved_manual, assigning_components_is_not_a_structural_change) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto [health, stamina] = w.template ids<2>();
@@ -393,10 +393,10 @@ TYPED_TEST(evolved_readme, an_entity_has_a_name_that_can_change) {
     w.name(player, "Hero");
     EXPECT_EQ(w.name(player), "Hero");
     EXPECT_TRUE(w.lookup("Player").is_null());
-    EXPECT_TRUE(w.empty(player));  // a name is no component
+    EXPECT_TRUE(w.empty(player));  // a name is not a component
 }
 
-TYPED_TEST(evolved_readme, many_can_have_one_name_and_the_first_is_looked_up) {
+TYPED_TEST(evolved_readme, several_entities_can_share_a_name_and_lookup_returns_the_first) {
     basic_world<TypeParam> w;
     const auto player1 = w.spawn();
     w.name(player1, "Player");
@@ -423,7 +423,7 @@ TYPED_TEST(evolved_readme, a_tag_is_a_fragment_without_a_component) {
 
 // ---- README: unique, explicit, internal --------------------------------------------------------
 
-TYPED_TEST(evolved_readme, the_clone_of_a_prefab_is_no_prefab) {
+TYPED_TEST(evolved_readme, the_clone_of_a_prefab_is_not_a_prefab) {
     basic_world<TypeParam> w;
     const auto [health, stamina] = w.template ids<2>();
     const auto enemy_prefab = w.builder().set(prefab).set(health, 100).set(stamina, 50).spawn();
@@ -432,11 +432,11 @@ TYPED_TEST(evolved_readme, the_clone_of_a_prefab_is_no_prefab) {
     EXPECT_FALSE(w.has(enemy_clone, prefab));
     EXPECT_EQ(w.template get<int>(enemy_clone, health), 100);
     EXPECT_EQ(w.template get<int>(enemy_clone, stamina), 50);
-    for (const auto one : w.clone_many(10, enemy_prefab)) EXPECT_FALSE(w.has(one, prefab));
+    for (const auto clone : w.clone_many(10, enemy_prefab)) EXPECT_FALSE(w.has(clone, prefab));
     EXPECT_EQ(w.count(prefab), 1u);
 }
 
-TYPED_TEST(evolved_readme, a_fragment_that_is_unique_is_not_cloned) {
+TYPED_TEST(evolved_readme, a_unique_fragment_is_not_cloned) {
     basic_world<TypeParam> w;
     const auto [health, passport] = w.template ids<2>();
     w.define(passport).unique();
@@ -475,7 +475,7 @@ TYPED_TEST(evolved_readme, an_enemy_can_be_disabled_and_enabled) {
 
 // ---- README: shared components -----------------------------------------------------------------
 
-TYPED_TEST(evolved_readme, copies_of_a_pointer_share_what_it_points_to) {
+TYPED_TEST(evolved_readme, copies_of_a_pointer_share_the_object) {
     basic_world<TypeParam> w;
     const auto initial_position = std::make_shared<vector2>();
     const auto position = w.spawn();
@@ -487,13 +487,13 @@ TYPED_TEST(evolved_readme, copies_of_a_pointer_share_what_it_points_to) {
     EXPECT_EQ(w.template get<shared>(enemy1, position), w.template get<shared>(enemy2, position));
 }
 
-TYPED_TEST(evolved_readme, with_default_and_duplicate_each_entity_has_its_own) {
+TYPED_TEST(evolved_readme, default_and_duplicate_create_a_value_for_each_entity) {
     basic_world<TypeParam> w;
     using shared = std::shared_ptr<vector2>;
     const auto position = w.template fragment<shared>("position");
     w.define(position)
         .default_value(std::make_shared<vector2>(vector2{1, 2}))
-        .duplicate([](const shared& one) { return std::make_shared<vector2>(*one); });
+        .duplicate([](const shared& value) { return std::make_shared<vector2>(*value); });
     const auto enemy1 = w.spawn();
     w.set(enemy1, position);
     const auto enemy2 = w.spawn();
@@ -508,7 +508,7 @@ TYPED_TEST(evolved_readme, with_default_and_duplicate_each_entity_has_its_own) {
 
 // ---- README: requirements ----------------------------------------------------------------------
 
-TYPED_TEST(evolved_readme, what_is_physical_gets_a_position_and_a_velocity) {
+TYPED_TEST(evolved_readme, a_physical_entity_receives_a_position_and_a_velocity) {
     basic_world<TypeParam> w;
     const auto position = w.template fragment<vector2>("position");
     w.define(position).default_value(vector2{1, 2});
@@ -524,13 +524,13 @@ TYPED_TEST(evolved_readme, what_is_physical_gets_a_position_and_a_velocity) {
 
     const auto rock = w.spawn(with(position, vector2{8, 8}));
     w.set(rock, physical);
-    EXPECT_EQ(w.get(rock, position), (vector2{8, 8}));  // what it has stays
+    EXPECT_EQ(w.get(rock, position), (vector2{8, 8}));  // existing values do not change
     EXPECT_EQ(w.get(rock, velocity), (vector2{3, 4}));
 }
 
 // ---- README: destruction policies --------------------------------------------------------------
 
-TYPED_TEST(evolved_readme, a_destroyed_fragment_is_taken_from_its_entities) {
+TYPED_TEST(evolved_readme, a_destroyed_fragment_is_removed_from_its_entities) {
     basic_world<TypeParam> w;
     const auto world_tag = w.tag();
     const auto entity = w.spawn(with(world_tag));
@@ -540,7 +540,7 @@ TYPED_TEST(evolved_readme, a_destroyed_fragment_is_taken_from_its_entities) {
     EXPECT_TRUE(w.empty(entity));
 }
 
-TYPED_TEST(evolved_readme, a_destroyed_fragment_takes_its_entities_along_if_it_says_so) {
+TYPED_TEST(evolved_readme, a_destroyed_fragment_destroys_its_entities_if_defined_so) {
     basic_world<TypeParam> w;
     const auto world_tag = w.tag();
     w.define(world_tag).when_destroyed(destroy_owners);

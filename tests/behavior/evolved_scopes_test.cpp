@@ -1,5 +1,5 @@
-// The programs of evolved's README on queries and deferred operations, and what its own tests say
-// of them, with a world.
+// Queries and deferred operations: the programs of evolved's README and the cases of its tests, on
+// a Muster world.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -10,23 +10,22 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
 namespace muster::test {
 namespace {
 
-using all_layouts = testing::Types<layouts::bound, layouts::packed>;
-
 template <class Layout>
 class evolved_queries : public testing::Test {};
-TYPED_TEST_SUITE(evolved_queries, all_layouts, layout_names);
+TYPED_TEST_SUITE(evolved_queries, behavior_layouts, layout_names);
 
 template <class Layout>
 class evolved_scopes : public testing::Test {};
-TYPED_TEST_SUITE(evolved_scopes, all_layouts, layout_names);
+TYPED_TEST_SUITE(evolved_scopes, behavior_layouts, layout_names);
 
-/// The entities that a query sees, in its order.
+/// The entities that a query visits, in its order.
 template <class Layout, class Query>
 std::vector<basic_id<Layout>> seen_by(const Query& query) {
     std::vector<basic_id<Layout>> seen;
@@ -53,26 +52,26 @@ struct poisoned_people {
         w.spawn(with(health, 9), with(poisoned), with(resistant), with(alive));
     basic_id<Layout> golem = w.spawn(with(health, 9), with(poisoned));
     basic_id<Layout> ghost = w.spawn(with(poisoned), with(undead));
-    basic_id<Layout> nothing = w.spawn();
+    basic_id<Layout> bare = w.spawn();
     auto sick() { return w.query().with(health, poisoned).without(resistant).any(alive, undead); }
 };
 
-TYPED_TEST(evolved_queries, a_query_includes_all_excludes_any_and_wants_one_of_the_variants) {
+TYPED_TEST(evolved_queries, a_query_requires_all_excludes_any_and_needs_one_of_the_alternatives) {
     poisoned_people<TypeParam> p;
     EXPECT_EQ(seen_by<TypeParam>(p.sick()), (std::vector{p.human, p.zombie, p.ghoul}));
     EXPECT_EQ(p.sick().count(), 3u);
     EXPECT_TRUE(p.sick().matches(p.ghoul));
-    for (const auto other : {p.healthy, p.immune, p.golem, p.ghost, p.nothing})
+    for (const auto other : {p.healthy, p.immune, p.golem, p.ghost, p.bare})
         EXPECT_FALSE(p.sick().matches(other)) << other;
 }
 
-TYPED_TEST(evolved_queries, the_loop_over_chunks_takes_one_health_and_stops_at_zero) {
+TYPED_TEST(evolved_queries, the_loop_over_chunks_subtracts_one_health_down_to_zero) {
     poisoned_people<TypeParam> p;
     std::size_t chunks = 0;
     p.sick().each_chunk([&](basic_chunk_view<TypeParam> view) {
         ++chunks;
         EXPECT_EQ(view.components(p.health).size(), view.entities().size());
-        for (int& one : view.components(p.health)) one = std::max(one - 1, 0);
+        for (int& component : view.components(p.health)) component = std::max(component - 1, 0);
     });
     EXPECT_EQ(chunks, 3u);
     EXPECT_EQ(p.w.get(p.human, p.health), 1);
@@ -82,14 +81,14 @@ TYPED_TEST(evolved_queries, the_loop_over_chunks_takes_one_health_and_stops_at_z
         EXPECT_EQ(p.w.get(other, p.health), 9) << other;
 }
 
-TYPED_TEST(evolved_queries, a_query_without_terms_sees_every_entity_that_has_something) {
+TYPED_TEST(evolved_queries, a_query_without_terms_matches_every_entity_with_a_fragment) {
     MUSTER_ABOUT_CHUNKS();
     poisoned_people<TypeParam> p;
     EXPECT_EQ(seen_by<TypeParam>(p.w.query()),
               (std::vector{p.human, p.zombie, p.ghoul, p.healthy, p.immune, p.golem, p.ghost}));
 }
 
-TYPED_TEST(evolved_queries, disabled_enemies_are_seen_only_by_a_query_that_names_disabled) {
+TYPED_TEST(evolved_queries, disabled_enemies_match_only_a_query_that_names_disabled) {
     basic_world<TypeParam> w;
     const auto enemy_tag = w.tag();
     const auto enabled = w.spawn(with(enemy_tag));
@@ -102,7 +101,7 @@ TYPED_TEST(evolved_queries, disabled_enemies_are_seen_only_by_a_query_that_names
     EXPECT_EQ(seen_by<TypeParam>(w.query().with(enemy_tag)), (std::vector{enabled, made}));
 }
 
-TYPED_TEST(evolved_queries, a_loop_over_an_entitys_fragments_gives_each_with_its_component) {
+TYPED_TEST(evolved_queries, a_loop_over_the_fragments_of_an_entity_visits_each_component) {
     basic_world<TypeParam> w;
     const auto health = w.template fragment<int>("health");
     const auto stamina = w.template fragment<int>("stamina");
@@ -115,7 +114,7 @@ TYPED_TEST(evolved_queries, a_loop_over_an_entitys_fragments_gives_each_with_its
     EXPECT_EQ(printed, "Fragment (health) has value 100\nFragment (stamina) has value 50\n");
 }
 
-TYPED_TEST(evolved_queries, a_loop_over_fragments_can_take_them_all_away) {
+TYPED_TEST(evolved_queries, a_loop_over_fragments_can_remove_them_all) {
     basic_world<TypeParam> w;
     const auto [a, b] = w.template ids<2>();
     const auto player = w.spawn(with(a, 1), with(b, 2));
@@ -131,7 +130,7 @@ TYPED_TEST(evolved_queries, a_loop_over_fragments_can_take_them_all_away) {
 
 // ---- structural changes in a loop --------------------------------------------------------------
 
-TYPED_TEST(evolved_queries, a_change_in_a_loop_is_made_when_the_loop_has_ended) {
+TYPED_TEST(evolved_queries, a_change_in_a_loop_is_applied_when_the_loop_ends) {
     poisoned_people<TypeParam> p;
     std::vector<basic_id<TypeParam>> made;
     p.sick().each([&](basic_id<TypeParam> e) {
@@ -143,13 +142,13 @@ TYPED_TEST(evolved_queries, a_change_in_a_loop_is_made_when_the_loop_has_ended) 
     });
     EXPECT_EQ(made.size(), 3u);
     EXPECT_TRUE(p.sick().empty());
-    for (const auto one : made) EXPECT_EQ(p.w.has(one, p.poisoned), false) << one;
+    for (const auto clone : made) EXPECT_EQ(p.w.has(clone, p.poisoned), false) << clone;
     EXPECT_EQ(p.w.depth(), 0u);
 }
 
 // ---- deferred operations -----------------------------------------------------------------------
 
-TYPED_TEST(evolved_scopes, a_removal_is_made_at_the_commit) {
+TYPED_TEST(evolved_scopes, a_removal_is_applied_at_the_commit) {
     basic_world<TypeParam> w;
     const auto [health, poisoned] = w.template ids<2>();
     const auto player = w.spawn(with(health, 100), with(poisoned, true));
@@ -161,7 +160,7 @@ TYPED_TEST(evolved_scopes, a_removal_is_made_at_the_commit) {
     EXPECT_EQ(w.template get<int>(player, health), 100);
 }
 
-TYPED_TEST(evolved_scopes, a_cancelled_removal_is_not_made) {
+TYPED_TEST(evolved_scopes, a_cancelled_removal_is_not_applied) {
     basic_world<TypeParam> w;
     const auto [health, poisoned] = w.template ids<2>();
     const auto player = w.spawn(with(health, 100), with(poisoned, true));
@@ -175,7 +174,7 @@ TYPED_TEST(evolved_scopes, a_cancelled_removal_is_not_made) {
     EXPECT_TRUE(w.has(player, poisoned));
 }
 
-TYPED_TEST(evolved_scopes, only_the_outermost_scope_says_that_it_opened_and_closed) {
+TYPED_TEST(evolved_scopes, only_the_outermost_scope_reports_that_it_opened_and_closed) {
     basic_world<TypeParam> w;
     EXPECT_EQ(w.depth(), 0u);
     for (const bool first : {false, true})
@@ -193,7 +192,7 @@ TYPED_TEST(evolved_scopes, only_the_outermost_scope_says_that_it_opened_and_clos
         }
 }
 
-TYPED_TEST(evolved_scopes, closing_what_is_not_open_is_an_error) {
+TYPED_TEST(evolved_scopes, closing_without_an_open_scope_is_an_error) {
     basic_world<TypeParam> w;
     EXPECT_EQ(code_of([&] { w.commit(); }), errc::unbalanced_scope);
     EXPECT_EQ(code_of([&] { w.cancel(); }), errc::unbalanced_scope);
@@ -203,7 +202,7 @@ TYPED_TEST(evolved_scopes, closing_what_is_not_open_is_an_error) {
     EXPECT_EQ(w.depth(), 0u);
 }
 
-/// What is left of a change in the outer scope and one in the inner scope.
+/// Whether a change in the outer scope and a change in the inner scope were applied.
 template <class Layout>
 std::pair<bool, bool> after_nested(bool inner_commits, bool outer_commits) {
     basic_world<Layout> w;
@@ -221,7 +220,7 @@ std::pair<bool, bool> after_nested(bool inner_commits, bool outer_commits) {
     return {w.has(e, f1), w.has(e, f2)};
 }
 
-TYPED_TEST(evolved_scopes, an_inner_scope_is_cancelled_alone_and_an_outer_one_with_all_in_it) {
+TYPED_TEST(evolved_scopes, cancelling_affects_the_scope_and_its_inner_scopes_only) {
     using both = std::pair<bool, bool>;
     EXPECT_EQ(after_nested<TypeParam>(true, true), both(true, true));
     EXPECT_EQ(after_nested<TypeParam>(false, true), both(true, false));
@@ -229,7 +228,8 @@ TYPED_TEST(evolved_scopes, an_inner_scope_is_cancelled_alone_and_an_outer_one_wi
     EXPECT_EQ(after_nested<TypeParam>(false, false), both(false, false));
 }
 
-TYPED_TEST(evolved_scopes, sets_removals_clears_and_deaths_of_many_entities_come_together) {
+TYPED_TEST(evolved_scopes,
+           sets_removals_clears_and_destroys_of_many_entities_are_applied_together) {
     basic_world<TypeParam> w;
     const auto f1 = w.template fragment<int>(), f2 = w.template fragment<int>(),
                f3 = w.template fragment<int>();
@@ -266,7 +266,7 @@ TYPED_TEST(evolved_scopes, sets_removals_clears_and_deaths_of_many_entities_come
     EXPECT_FALSE(w.alive(e4));
 }
 
-// The rest of evolved's tests of deferred spawns, clones and deaths.
+// The remaining evolved tests of deferred spawns, clones and destroys.
 
 TYPED_TEST(evolved_scopes, an_entity_spawned_in_a_scope_is_alive_and_empty_until_the_commit) {
     basic_world<TypeParam> w;
@@ -276,19 +276,19 @@ TYPED_TEST(evolved_scopes, an_entity_spawned_in_a_scope_is_alive_and_empty_until
     w.define(f1).needs(f2);
     w.defer();
     const auto bare = w.spawn();
-    const auto one = w.spawn(with(f1, 41));
-    const auto two = w.spawn(with(f1, 41), with(f2, 42), with(tag));
-    for (const auto e : {bare, one, two}) EXPECT_TRUE(w.alive(e) && w.empty(e));
+    const auto single = w.spawn(with(f1, 41));
+    const auto several = w.spawn(with(f1, 41), with(f2, 42), with(tag));
+    for (const auto e : {bare, single, several}) EXPECT_TRUE(w.alive(e) && w.empty(e));
     EXPECT_TRUE(w.commit());
     EXPECT_TRUE(w.alive(bare) && w.empty(bare));
-    EXPECT_EQ(w.get(one, f1), 41);
-    EXPECT_EQ(w.get(one, f2), 3);
-    EXPECT_EQ(w.get(two, f2), 42);
-    EXPECT_TRUE(w.has(two, tag));
-    EXPECT_FALSE(w.has(one, tag));
+    EXPECT_EQ(w.get(single, f1), 41);
+    EXPECT_EQ(w.get(single, f2), 3);
+    EXPECT_EQ(w.get(several, f2), 42);
+    EXPECT_TRUE(w.has(several, tag));
+    EXPECT_FALSE(w.has(single, tag));
 }
 
-TYPED_TEST(evolved_scopes, entities_spawned_in_a_cancelled_scope_die) {
+TYPED_TEST(evolved_scopes, entities_spawned_in_a_cancelled_scope_are_destroyed) {
     basic_world<TypeParam> w;
     const auto prototype = w.spawn(7);
     w.defer();
@@ -325,30 +325,30 @@ TYPED_TEST(evolved_scopes, a_builder_can_change_after_it_has_spawned_in_a_scope)
     EXPECT_EQ(w.template get<int>(e3, f2), 43);
 }
 
-TYPED_TEST(evolved_scopes, a_clone_in_a_scope_has_what_its_prototype_has_by_then) {
+TYPED_TEST(evolved_scopes, a_clone_in_a_scope_includes_earlier_pending_changes_of_its_prototype) {
     basic_world<TypeParam> w;
     const auto f1 = w.template fragment<int>(), f2 = w.template fragment<int>(),
                f3 = w.template fragment<int>();
     const auto prototype = w.spawn(with(f1, 1), with(f2, 2));
     w.defer();
     const auto plain = w.clone(prototype);
-    const auto given = w.clone(prototype, with(f1, 11), with(f3, 33));
+    const auto changed = w.clone(prototype, with(f1, 11), with(f3, 33));
     w.set(prototype, f1, 5);
     w.remove(prototype, f2);
     const auto later = w.clone(prototype);
-    for (const auto e : {plain, given, later}) EXPECT_TRUE(w.alive(e) && w.empty(e));
+    for (const auto e : {plain, changed, later}) EXPECT_TRUE(w.alive(e) && w.empty(e));
     w.commit();
     EXPECT_EQ(w.get(plain, f1), 1);
     EXPECT_EQ(w.get(plain, f2), 2);
     EXPECT_FALSE(w.has(plain, f3));
-    EXPECT_EQ(w.get(given, f1), 11);
-    EXPECT_EQ(w.get(given, f2), 2);
-    EXPECT_EQ(w.get(given, f3), 33);
+    EXPECT_EQ(w.get(changed, f1), 11);
+    EXPECT_EQ(w.get(changed, f2), 2);
+    EXPECT_EQ(w.get(changed, f3), 33);
     EXPECT_EQ(w.get(later, f1), 5);
     EXPECT_FALSE(w.has(later, f2));
 }
 
-TYPED_TEST(evolved_scopes, many_come_in_a_scope_as_they_come_without) {
+TYPED_TEST(evolved_scopes, spawn_many_and_clone_many_work_in_a_scope_as_outside) {
     basic_world<TypeParam> w;
     const auto passport = w.template fragment<std::string>("passport");
     w.define(passport).unique();
@@ -365,7 +365,7 @@ TYPED_TEST(evolved_scopes, many_come_in_a_scope_as_they_come_without) {
     EXPECT_EQ(w.template count<std::string>(), 20u);
 }
 
-TYPED_TEST(evolved_scopes, several_are_cleared_or_destroyed_though_one_is_named_again_and_again) {
+TYPED_TEST(evolved_scopes, clearing_or_destroying_an_entity_repeatedly_is_accepted) {
     basic_world<TypeParam> w;
     const auto all = w.spawn_many(4, 1);
     w.defer();
@@ -379,7 +379,7 @@ TYPED_TEST(evolved_scopes, several_are_cleared_or_destroyed_though_one_is_named_
     EXPECT_EQ(w.size(), 2u);
 }
 
-TYPED_TEST(evolved_scopes, what_comes_after_a_death_in_the_same_scope_is_dropped) {
+TYPED_TEST(evolved_scopes, changes_after_a_destroy_in_the_same_scope_are_dropped) {
     basic_world<TypeParam> w;
     const auto e = w.spawn(1);
     w.defer();
@@ -391,7 +391,7 @@ TYPED_TEST(evolved_scopes, what_comes_after_a_death_in_the_same_scope_is_dropped
     EXPECT_EQ(w.template count<std::string>(), 0u);
 }
 
-TYPED_TEST(evolved_scopes, a_destroyed_fragment_leaves_its_entities_at_the_commit) {
+TYPED_TEST(evolved_scopes, a_destroyed_fragment_is_removed_from_its_entities_at_the_commit) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto [f1, f2, f3] = w.template ids<3>();
@@ -408,7 +408,7 @@ TYPED_TEST(evolved_scopes, a_destroyed_fragment_leaves_its_entities_at_the_commi
     EXPECT_EQ(w.locate(owner).chunk, w.template chunk<int>());
 }
 
-TYPED_TEST(evolved_scopes, a_destroyed_fragment_can_take_its_entities_along_at_the_commit) {
+TYPED_TEST(evolved_scopes, a_destroyed_fragment_can_destroy_its_entities_at_the_commit) {
     basic_world<TypeParam> w;
     const auto [f1, f2, f3] = w.template ids<3>();
     w.set(f1, f1);
@@ -422,11 +422,11 @@ TYPED_TEST(evolved_scopes, a_destroyed_fragment_can_take_its_entities_along_at_t
     EXPECT_TRUE(w.alive_all(f1, f2, f3, late));
     w.commit();
     EXPECT_FALSE(w.alive_any(f1, f2, late));
-    EXPECT_TRUE(w.alive(f3) && w.empty(f3));  // what it had, f2, has died, too
+    EXPECT_TRUE(w.alive(f3) && w.empty(f3));  // its fragment f2 was destroyed
     EXPECT_TRUE(w.alive(other));
 }
 
-TYPED_TEST(evolved_scopes, the_end_of_a_fragment_keeps_its_place_among_the_changes) {
+TYPED_TEST(evolved_scopes, clearing_a_fragment_keeps_its_position_among_the_changes) {
     basic_world<TypeParam> w;
     const auto before = w.spawn(1), after = w.spawn();
     w.defer();
@@ -453,7 +453,7 @@ TYPED_TEST(evolved_scopes, a_fragment_made_in_a_scope_can_be_used_in_it) {
     EXPECT_EQ(w.template get<std::string>(e, plain), "of any type");
 }
 
-TYPED_TEST(evolved_scopes, an_id_used_as_a_fragment_only_in_a_cancelled_scope_has_no_type_yet) {
+TYPED_TEST(evolved_scopes, an_id_used_as_a_fragment_only_in_a_cancelled_scope_remains_untyped) {
     basic_world<TypeParam> w;
     const auto [e, f] = w.template ids<2>();
     w.defer();

@@ -1,5 +1,5 @@
-// The programs of evolved's README on systems and processing payloads, and what its own tests say
-// of them, with a world.
+// Systems and processing payloads: the programs of evolved's README and the cases of its tests, on
+// a Muster world.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 // ---- the manual: systems -----------------------------------------------------------------------
 
-TEST(evolved_systems, a_system_heals_what_its_query_finds) {
+TEST(evolved_systems, a_system_heals_the_entities_that_its_query_matches) {
     world w;
     const auto health = w.fragment<int>("health"), max_health = w.fragment<int>("max_health");
     const auto query = w.query().with(health, max_health);
@@ -45,7 +45,7 @@ TEST(evolved_systems, a_system_can_have_a_query_of_its_own) {
     world w;
     const auto health = w.fragment<int>("health");
     const auto system = w.system().with(health).execute([=](chunk_view chunk) {
-        for (int& one : chunk.components(health)) one = std::max(one - 1, 0);
+        for (int& component : chunk.components(health)) component = std::max(component - 1, 0);
     });
     const entity e = w.spawn(with(health, 1)), f = w.spawn(with(health, 5), 'f');
     w.process(system, system);
@@ -79,7 +79,7 @@ TEST(evolved_systems, a_group_of_systems_is_processed_in_one_call) {
     w.process(physics_group);
     EXPECT_EQ(w.get<position>(e).x, 2);
     EXPECT_EQ(w.get<position>(e).y, -9.81);
-    w.process_all();  // a group named by an id waits until it is asked for
+    w.process_all();  // skips groups that are named by an id
     EXPECT_EQ(w.get<position>(e).x, 2);
 }
 
@@ -93,7 +93,7 @@ TEST(evolved_systems, prologue_and_epilogue_need_no_query) {
     EXPECT_EQ(printed, "Prologue\nEpilogue\n");
 }
 
-TEST(evolved_systems, prologue_and_epilogue_are_called_whether_the_query_finds_something_or_not) {
+TEST(evolved_systems, prologue_and_epilogue_run_even_if_the_query_matches_nothing) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     std::string log;
@@ -138,7 +138,7 @@ TEST(evolved_systems, execution_is_deferred_and_prologue_and_epilogue_are_not) {
 
 // ---- the manual: payloads ----------------------------------------------------------------------
 
-TEST(evolved_systems, a_payload_is_given_to_the_execution) {
+TEST(evolved_systems, the_execute_callback_receives_the_payload) {
     struct position {
         float x, y;
     };
@@ -162,51 +162,51 @@ TEST(evolved_systems, a_payload_is_given_to_the_execution) {
     EXPECT_EQ(w.get<position>(e).y, 4);
 }
 
-TEST(evolved_systems, every_callback_and_every_subsystem_gets_the_same_payload) {
+TEST(evolved_systems, every_callback_and_every_subsystem_receives_the_same_payload) {
     world w;
     w.spawn(1);
-    std::vector<int> got;
+    std::vector<int> received;
     const id group = w.spawn();
     for (int i = 0; i < 2; ++i)
         w.system()
             .group(group)
             .with<int>()
-            .prologue([&](int a, int b, int c) { got.push_back(a * 10000 + b * 100 + c); })
+            .prologue([&](int a, int b, int c) { received.push_back(a * 10000 + b * 100 + c); })
             .execute([&](chunk_view v, int a, int b, int c) {
                 EXPECT_EQ(v.size(), 1u);
-                got.push_back(a * 10000 + b * 100 + c);
+                received.push_back(a * 10000 + b * 100 + c);
             })
-            .epilogue([&](int a, int b, int c) { got.push_back(a * 10000 + b * 100 + c); });
+            .epilogue([&](int a, int b, int c) { received.push_back(a * 10000 + b * 100 + c); });
     w.process_with(group, 11, 22, 33);
-    EXPECT_EQ(got, (std::vector<int>(6, 112233)));
+    EXPECT_EQ(received, (std::vector<int>(6, 112233)));
 }
 
 // ---- process_with_tests ------------------------------------------------------------------------
 
-TEST(evolved_systems, a_value_that_may_be_missing_is_optional) {
+TEST(evolved_systems, a_payload_value_may_be_an_empty_optional) {
     world w;
     const auto f = w.fragment<int>("f");
     const entity e = w.spawn(with(f, 42));
     using maybe = std::optional<int>;
     int calls = 0;
-    const auto check = [&](maybe one, maybe two) {
+    const auto check = [&](maybe first, maybe second) {
         ++calls;
-        EXPECT_EQ(one, std::nullopt);
-        EXPECT_EQ(two, 42);
+        EXPECT_EQ(first, std::nullopt);
+        EXPECT_EQ(second, 42);
     };
     const auto s = w.system()
                        .with(f)
                        .prologue(check)
-                       .execute([&](chunk_view v, maybe one, maybe two) {
+                       .execute([&](chunk_view v, maybe first, maybe second) {
                            EXPECT_EQ(v.entities()[0], e);
-                           check(one, two);
+                           check(first, second);
                        })
                        .epilogue(check);
     w.process_with(s, maybe(), maybe(42));
     EXPECT_EQ(calls, 3);
 }
 
-TEST(evolved_systems, what_is_not_given_is_an_error_before_the_callback_runs) {
+TEST(evolved_systems, a_missing_payload_value_is_an_error_before_the_callback_runs) {
     world w;
     int calls = 0;
     const auto s = w.system().execute([&](int, int) { ++calls; });
@@ -224,7 +224,7 @@ int sum_with(world& w, const system_handle& s, int& sum, std::integer_sequence<i
     return sum;
 }
 
-TEST(evolved_systems, many_values_are_given_as_they_are_counted) {
+TEST(evolved_systems, payloads_of_many_values_are_passed_in_order) {
     world w;
     w.spawn(1);
     int sum = 0;
@@ -248,7 +248,7 @@ TEST(evolved_systems, many_values_are_given_as_they_are_counted) {
 
 // ---- system_as_query_tests ---------------------------------------------------------------------
 
-TEST(evolved_systems, a_shared_query_and_the_same_terms_find_the_same_chunks) {
+TEST(evolved_systems, a_shared_query_and_equal_terms_match_the_same_chunks) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto f1 = w.fragment<int>("f1"), f2 = w.fragment<int>("f2"), f3 = w.fragment<int>("f3");
@@ -276,7 +276,7 @@ TEST(evolved_systems, a_shared_query_and_the_same_terms_find_the_same_chunks) {
     EXPECT_EQ(found(w.system().any(f1, f3).execute(see)), (std::set{e1, e12, e23}));
 }
 
-TEST(evolved_systems, a_system_without_terms_finds_every_chunk) {
+TEST(evolved_systems, a_system_without_terms_matches_every_visible_entity) {
     world w;
     w.spawn(1);
     w.spawn('c');
@@ -306,7 +306,7 @@ TEST(evolved_systems, a_system_can_be_the_group_of_another) {
     EXPECT_EQ(order, "132");
 }
 
-TEST(evolved_systems, systems_are_processed_in_the_order_they_are_given_and_as_often) {
+TEST(evolved_systems, systems_run_in_argument_order_and_once_per_argument) {
     world w;
     std::string order;
     const auto a = w.system().execute([&] { order += 'a'; });
@@ -317,7 +317,7 @@ TEST(evolved_systems, systems_are_processed_in_the_order_they_are_given_and_as_o
     EXPECT_EQ(order, "bab");
 }
 
-TEST(evolved_systems, groups_run_between_prologue_and_epilogue_and_disabled_ones_do_not) {
+TEST(evolved_systems, groups_run_between_prologue_and_epilogue_unless_disabled) {
     world w;
     std::string order;
     const auto outer = w.system("outer")
@@ -343,8 +343,8 @@ TEST(evolved_systems, an_error_in_a_callback_can_be_handled) {
     world w;
     const entity e = w.spawn(1);
     bool fails = true;
-    const auto s = w.system("s").each([&](entity who, int&) {
-        w.destroy(who);
+    const auto s = w.system("s").each([&](entity visited, int&) {
+        w.destroy(visited);
         if (fails) throw std::runtime_error("handled");
     });
     EXPECT_EQ(code_of([&] { w.process(s); }), errc::system_failed);

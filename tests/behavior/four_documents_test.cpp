@@ -24,7 +24,7 @@ TEST(ecr, ids_of_4_and_4_bits) {
     EXPECT_EQ(id_type::pack(2, 1).value(), 18);
 }
 
-TEST(ecr, a_pool_issues_them_in_this_order) {
+TEST(ecr, a_pool_issues_ids_in_this_order) {
     id_pool<ecr_example> pool;
     const auto first = pool.create();
     EXPECT_EQ(first.value(), 17);
@@ -43,7 +43,7 @@ TEST(ecr, an_id_is_version_times_2_to_the_20_plus_key_in_a_double) {
     EXPECT_EQ(pool.create().to_double(), 1048577.0);
 }
 
-TEST(ecr, a_key_whose_versions_are_spent_is_not_used_again) {
+TEST(ecr, a_key_that_has_used_its_last_version_is_not_reused) {
     id_pool<ecr_example> pool;
     for (int i = 0; i < 14; ++i) pool.destroy(pool.create());
     EXPECT_EQ(pool.retired(), 1u);
@@ -88,7 +88,7 @@ TEST(r_type, comparison_and_hashing) {
     EXPECT_FALSE(names.contains(e2));
 }
 
-TEST(r_type, cleanup_resets_tombstones_where_the_layout_asks_for_it) {
+TEST(r_type, cleanup_resets_tombstones_if_the_layout_requests_it) {
     using layout_type =
         layout<std::uint32_t,
                id_bits{.key = 20, .version = 12, .on_exhaustion = exhaustion::tombstone}>;

@@ -1,5 +1,5 @@
-// Every allocation and every copy of every call by fragment fails once; as world_guarantee_test.cpp does
-// it for C++ types, with whose program this is linked: there, allocations are made to fail.
+// Makes every allocation and every copy of every call by fragment fail once, like
+// world_guarantee_test.cpp for C++ types. Linked with that file, which makes allocations fail.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ std::string long_text(int number) {
     return "a text that needs memory of its own, number " + std::to_string(number);
 }
 
-/// Chunks of 8 rows that are all full; a fragment that breaks, one with texts, a tag, and plain ids.
+/// Full chunks of 8 rows: a fragment whose copies can throw, a fragment of strings, a tag and plain
+/// ids.
 template <class Layout>
 struct fragments {
     using id_type = basic_id<Layout>;
@@ -32,7 +33,7 @@ struct fragments {
     basic_fragment<fragile, Layout> health = w.template fragment<fragile>("health");
     basic_fragment<std::string, Layout> label = w.template fragment<std::string>("label");
     id_type tag = w.tag("a tag with a name that needs memory");
-    id_type fresh = w.spawn();  // no fragment yet
+    id_type fresh = w.spawn();  // not a fragment yet
     basic_fragment<fragile, Layout> mana = w.template fragment<fragile>("mana");
     std::array<id_type, 8> weak, rich, bare, own;
     fragile breaks{100};
@@ -75,8 +76,8 @@ struct fragments {
 template <class Layout>
 class fragment_guarantee : public testing::Test {
 protected:
-    /// `call(scene)` fails wherever it can, at least so often; then it must work, and do the same as where
-    /// nothing ever failed.
+    /// Makes `call(scene)` fail at each point where it can; the numbers are the least counts.
+    /// Repeated, the call must succeed and have the effect of a call that never failed.
     template <class Call>
     void must_hold(int allocations, int copies, Call call) {
         std::string expected;
@@ -125,7 +126,7 @@ private:
 using presets = testing::Types<layouts::bound, layouts::exact>;
 TYPED_TEST_SUITE(fragment_guarantee, presets, test::layout_names);
 
-TYPED_TEST(fragment_guarantee, values_that_come_by_fragment) {
+TYPED_TEST(fragment_guarantee, setting_values_by_fragment_is_all_or_nothing) {
     this->must_hold(3, 1, [](auto& s) { s.w.set(s.bare[0], s.health, s.breaks); });
     this->must_hold(3, 0, [](auto& s) { s.w.set(s.weak[3], s.label, s.text); });
     this->must_hold(0, 1, [](auto& s) { s.w.set(s.rich[3], s.health, s.breaks); });
@@ -139,7 +140,7 @@ TYPED_TEST(fragment_guarantee, values_that_come_by_fragment) {
     this->must_hold(3, 1, [](auto& s) { s.w.set_raw(s.bare[2], s.health, &s.breaks); });
 }
 
-TYPED_TEST(fragment_guarantee, entities_that_come_with_fragments) {
+TYPED_TEST(fragment_guarantee, spawning_with_fragments_is_all_or_nothing) {
     this->must_hold(2, 1, [](auto& s) { s.w.spawn(with(s.health, s.breaks)); });
     this->must_hold(4, 2, [](auto& s) {
         s.w.spawn(with(s.health, s.breaks), s.text, fragile(5), with(s.tag));
@@ -155,7 +156,7 @@ TYPED_TEST(fragment_guarantee, entities_that_come_with_fragments) {
     });
 }
 
-TYPED_TEST(fragment_guarantee, what_is_needed_comes_whole_or_not_at_all) {
+TYPED_TEST(fragment_guarantee, adding_needed_fragments_is_all_or_nothing) {
     const auto define = [](auto& s) {
         s.w.define(s.tag).needs(s.health, s.label);
         s.w.define(s.label).default_value(s.text).needs(s.tag);
@@ -175,10 +176,10 @@ TYPED_TEST(fragment_guarantee, what_is_needed_comes_whole_or_not_at_all) {
     });
 }
 
-TYPED_TEST(fragment_guarantee, fragments_that_go) {
+TYPED_TEST(fragment_guarantee, removing_and_destroying_fragments_is_all_or_nothing) {
     this->must_hold(2, 0, [](auto& s) { s.w.destroy(s.tag); });
     this->must_hold(2, 0, [](auto& s) { s.w.destroy(s.health); });
-    this->must_hold(2, 0, [](auto& s) { s.w.destroy(s.label); });  // on itself, too
+    this->must_hold(2, 0, [](auto& s) { s.w.destroy(s.label); });  // the fragment also has itself
     this->must_hold(2, 0, [](auto& s) {
         s.w.define(s.tag).when_destroyed(destroy_owners);
         s.w.destroy(s.tag);
@@ -186,8 +187,8 @@ TYPED_TEST(fragment_guarantee, fragments_that_go) {
     this->must_hold(1, 0, [](auto& s) { s.w.remove(s.rich[4], s.health, s.tag); });
 }
 
-TYPED_TEST(fragment_guarantee, values_that_are_copied_from_one_to_another) {
-    // All or nothing for each chunk; this fragment is in one.
+TYPED_TEST(fragment_guarantee, copying_a_fragment_is_all_or_nothing) {
+    // Each chunk is copied completely or not at all; this fragment is in one chunk.
     this->must_hold(2, 8, [](auto& s) { s.w.copy_fragment(s.mana, s.fresh); });
 }
 

@@ -1,4 +1,4 @@
-// Compiled with -fno-exceptions -fno-rtti: errors call the handler, and the program ends.
+// Compiled with -fno-exceptions -fno-rtti: errors call the handler, then the program aborts.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -13,13 +13,13 @@ namespace {
 
 static_assert(MUSTER_EXCEPTIONS == 0);
 
-TEST(no_exceptions_death_test, the_default_prints_the_sentence_and_aborts) {
+TEST(no_exceptions_death_test, the_default_handler_prints_the_message_and_aborts) {
     EXPECT_DEATH((void)basic_id<layouts::compact>::pack(1 << 20, 0),
                  "muster: key 1048576 does not fit in 20 bits: the largest is 1048575 "
                  "\\(id_out_of_range\\)");
 }
 
-TEST(no_exceptions_death_test, the_handler_gets_code_and_sentence) {
+TEST(no_exceptions_death_test, the_handler_receives_code_and_message) {
     EXPECT_EXIT(
         {
             set_error_handler([](const error_info& what) {
@@ -33,7 +33,7 @@ TEST(no_exceptions_death_test, the_handler_gets_code_and_sentence) {
         testing::ExitedWithCode(3), "id_overflow: no key is left for 1 more id");
 }
 
-TEST(no_exceptions_death_test, a_handler_that_returns_does_not_go_on) {
+TEST(no_exceptions_death_test, a_handler_that_returns_does_not_resume_the_call) {
     EXPECT_DEATH(
         {
             set_error_handler([](const error_info&) { std::fprintf(stderr, "seen"); });
@@ -48,17 +48,18 @@ TEST(no_exceptions_death_test, world_numbers_use_the_handler_too) {
     EXPECT_DEATH((void)world_number::take<layouts::bound>(77), "number_taken");
 }
 
-std::jmp_buf way_out;
+std::jmp_buf escape;
 
-TEST(no_exceptions, a_handler_may_leave_and_the_program_goes_on) {
+TEST(no_exceptions, a_handler_may_jump_out_and_the_program_continues) {
     const world_number mine = world_number::take<layouts::bound>(78);
-    set_error_handler([](const error_info&) { std::longjmp(way_out, 1); });
-    if (setjmp(way_out) == 0) {
+    set_error_handler([](const error_info&) { std::longjmp(escape, 1); });
+    if (setjmp(escape) == 0) {
         (void)world_number::take<layouts::bound>(78);
         FAIL();
     }
     set_error_handler(nullptr);
-    EXPECT_EQ(world_number::take<layouts::bound>(79).value(), 79u);  // no lock was left behind
+    EXPECT_EQ(world_number::take<layouts::bound>(79).value(),
+              79u);  // the failed call holds no lock
 }
 
 TEST(no_exceptions_death_test, out_of_memory_uses_the_handler_too) {
@@ -76,7 +77,7 @@ TEST(no_exceptions_death_test, the_world_calls_the_handler) {
     EXPECT_DEATH(w.spawn_at(entity{}), "id_out_of_range");
 }
 
-TEST(no_exceptions, the_world_works_as_ever) {
+TEST(no_exceptions, the_world_works_without_exceptions) {
     world w;
     const entity e = w.spawn(1, std::string("x"));
     w.set(e, 2, 'c');
@@ -86,7 +87,7 @@ TEST(no_exceptions, the_world_works_as_ever) {
     EXPECT_EQ(w.count<std::string>(), 12u);
 }
 
-TEST(no_exceptions, everything_else_works_as_ever) {
+TEST(no_exceptions, id_pools_work_without_exceptions) {
     id_pool<> pool;
     const id e = pool.create();
     EXPECT_TRUE(pool.destroy(e));

@@ -1,5 +1,5 @@
-// Defects of the systems that Muster unites. Each check is a function that holds on Muster and does not
-// hold on a small re-creation of the old behaviour, so that it is known to be able to fail.
+// Defects of the systems that Muster unites. Each check is a function that holds on Muster and
+// fails on a small re-creation of the old behaviour, which proves that the check can fail.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@ namespace {
 
 namespace old {
 
-/// R-Type: 20 bits of index, 12 of generation; the highest generation is a tombstone that cleanup resets.
+/// R-Type: 20 bits of index, 12 of generation; the highest generation is a tombstone that cleanup
+/// resets.
 struct r_type {
     using id_type = std::uint32_t;
     std::vector<std::uint32_t> generations;
@@ -65,7 +66,7 @@ struct r_type {
     }
 };
 
-/// ECR: create(id) writes the slot, whatever version it is at.
+/// ECR: create(id) overwrites the slot, whatever its version is.
 struct ecr {
     using id_type = std::uint64_t;
     std::vector<id_type> slots{0};
@@ -144,7 +145,7 @@ bool a_stale_handle_stays_dead(Pool& pool, std::uint64_t uses) {
     return !pool.alive(first);
 }
 
-TEST(defect_1, a_stale_handle_never_comes_alive_again) {
+TEST(defect_1, a_stale_handle_never_becomes_valid_again) {
     old::ecr ecr;
     EXPECT_FALSE(a_stale_handle_stays_dead(ecr, 65'535));
 
@@ -159,7 +160,7 @@ TEST(defect_1, a_stale_handle_never_comes_alive_again) {
     EXPECT_EQ(packed.retired(), 1u);
 }
 
-TEST(defect_1, nor_in_the_layout_with_eight_billion_versions) {
+TEST(defect_1, a_stale_handle_stays_dead_with_eight_billion_versions) {
     using id_type = basic_id<layouts::exact>;
     id_pool<layouts::exact> pool;
     const id_type first = pool.create();
@@ -192,7 +193,7 @@ TEST(defect_2, a_tombstone_is_dead_and_its_slot_is_freed_once) {
         tombstones_are_dead_and_freed_once(pool, basic_id<tombstone_compact>::pack(0, 4095)));
 }
 
-// ---- 3: destroying by predicate frees what is free already -------------------------------------
+// ---- 3: destroying by predicate frees slots that are free already ------------------------------
 
 template <class Pool, class DestroyAll>
 bool destroying_by_predicate_touches_only_the_living(Pool& pool, DestroyAll destroy_all) {
@@ -256,7 +257,7 @@ bool null_is_dead_at_the_last_key_and_version(Pool& pool, Handle null) {
     return !pool.alive(null);
 }
 
-/// As the old pool speaks: handles are integers.
+/// An adapter with integers as handles, like the old pool.
 template <class Layout>
 struct integers {
     id_pool<Layout> pool;
@@ -274,7 +275,7 @@ TEST(defect_5, the_null_id_is_never_alive) {
     EXPECT_TRUE(null_is_dead_at_the_last_key_and_version(wrapping, 0xFFFFFFFFu));
 }
 
-TEST(defect_5, no_world_has_the_number_0_however_many_there_were) {
+TEST(defect_5, no_world_ever_has_the_number_0) {
     for (int i = 0; i < 65'534; ++i) (void)old::healing_world{};
     (void)old::healing_world{};
     old::healing_world wrapped;  // its number is 0
@@ -284,19 +285,19 @@ TEST(defect_5, no_world_has_the_number_0_however_many_there_were) {
     for (int i = 0; i < 70'000; ++i) {
         world_number number = world_number::take<layouts::bound>();
         ASSERT_NE(number.value(), 0u);
-        number.spend(number.first_version() + 1);
+        number.retire_versions(number.first_version() + 1);
     }
     EXPECT_EQ(test::code_of([] { id_pool<>{{.world = 0}}; }), errc::id_out_of_range);
 }
 
 // ---- 6: clearing makes all old handles valid again ---------------------------------------------
 
-TEST(defect_6, what_was_cleared_stays_dead) {
+TEST(defect_6, cleared_entities_stay_dead) {
     old::r_type r_type;
-    const std::uint32_t was = r_type.create();
+    const std::uint32_t cleared = r_type.create();
     r_type.clear();
     (void)r_type.create();
-    EXPECT_TRUE(r_type.alive(was));
+    EXPECT_TRUE(r_type.alive(cleared));
 
     id_pool<> pool;
     std::vector<id> ids(100);
@@ -307,13 +308,13 @@ TEST(defect_6, what_was_cleared_stays_dead) {
     for (const id e : ids) EXPECT_FALSE(pool.alive(e));
 }
 
-TEST(defect_6, also_when_a_whole_world_is_made_anew_with_the_same_number) {
+TEST(defect_6, entities_of_an_earlier_world_with_the_same_number_stay_dead) {
     std::vector<id> ids(100);
     {
         world_number number = world_number::take<layouts::bound>(12);
         id_pool<> pool{{.world = 12, .first_version = number.first_version()}};
         pool.create(ids);
-        number.spend(pool.unused_version());
+        number.retire_versions(pool.unused_version());
     }
     const world_number number = world_number::take<layouts::bound>(12);
     id_pool<> pool{{.world = 12, .first_version = number.first_version()}};
@@ -346,7 +347,7 @@ TEST(defect_7, an_exact_id_never_sets_a_version_back) {
     EXPECT_TRUE(an_exact_id_cannot_rewind(bound));
 }
 
-// ---- 8: destroying does not give the slot back -------------------------------------------------
+// ---- 8: destroying does not free the slot ------------------------------------------------------
 
 template <class Pool>
 bool slots_are_used_again(Pool& pool) {
@@ -354,7 +355,7 @@ bool slots_are_used_again(Pool& pool) {
     return pool.capacity() <= 64;
 }
 
-TEST(defect_8, destroying_gives_the_key_back_and_only_destroying_does) {
+TEST(defect_8, only_destroying_frees_the_key) {
     old::healing_world healing;
     EXPECT_FALSE(slots_are_used_again(healing));
     id_pool<> pool;

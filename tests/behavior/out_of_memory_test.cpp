@@ -1,4 +1,5 @@
-// Every allocation of the pool fails once, at every point of a story; nothing may be lost or changed.
+// Makes every allocation of an id pool fail once, at every point of a story. A failure must change
+// nothing.
 #include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id_pool.hpp>
 
@@ -11,7 +12,7 @@
 #include "support/layouts.hpp"
 
 namespace {
-// Allocations until one fails; below 0: none fails.
+// Allocations until a failure; negative: no failure.
 int countdown = -1;
 int reallocations = 0;
 bool fails_now() {
@@ -40,12 +41,12 @@ using some_layouts = testing::Types<layouts::bound, layouts::compact, layouts::e
                                     layouts::packed, test::tiny_bound<exhaustion::tombstone>>;
 TYPED_TEST_SUITE(out_of_memory, some_layouts, test::layout_names);
 
-/// Calls until it no longer fails; before each try that fails, everything must be as it was.
+/// Repeats `call` until it succeeds. Each failed attempt must leave the pool unchanged.
 template <class Layout, class Call>
 void insist(id_pool<Layout>& pool, int& failures, Call call) {
     const std::vector<basic_id<Layout>> before(pool.begin(), pool.end());
-    for (int wait = 0;; ++wait) {
-        countdown = wait;
+    for (int successes = 0;; ++successes) {
+        countdown = successes;
         try {
             call();
             countdown = -1;
@@ -61,36 +62,37 @@ void insist(id_pool<Layout>& pool, int& failures, Call call) {
     }
 }
 
-TYPED_TEST(out_of_memory, loses_nothing_at_any_point) {
+TYPED_TEST(out_of_memory, a_failure_at_any_point_leaves_an_id_pool_unchanged) {
     using id_type = basic_id<TypeParam>;
     id_pool<TypeParam> pool;
     const auto nth = [&](std::uint64_t key, std::uint64_t version = 0) {
         return id_type::pack(TypeParam::first_key + key, TypeParam::first_version + version,
                              pool.world());
     };
-    const auto far = id_type::pack(TypeParam::last_key - 1, TypeParam::first_version, pool.world());
+    const auto distant =
+        id_type::pack(TypeParam::last_key - 1, TypeParam::first_version, pool.world());
     std::vector<id_type> ids(8);
     int failures = 0;
     insist(pool, failures, [&] { EXPECT_EQ(pool.create(), nth(0)); });
     insist(pool, failures, [&] { pool.create_at(nth(5)); });
-    insist(pool, failures, [&] { pool.create_at(far); });
+    insist(pool, failures, [&] { pool.create_at(distant); });
     insist(pool, failures, [&] { pool.create(ids); });
-    EXPECT_EQ(ids[4], nth(6));  // around the one that was claimed
+    EXPECT_EQ(ids[4], nth(6));  // skips the claimed key
     pool.destroy(ids[0]);
     pool.destroy(ids[1]);
     pool.destroy(ids[2]);
-    insist(pool, failures, [&] { pool.create_at(nth(2, 3)); });  // from the middle of the line
+    insist(pool, failures, [&] { pool.create_at(nth(2, 3)); });  // from the middle of the free list
     insist(pool, failures, [&] { pool.reserve(31); });
     for (std::uint64_t i = 0; i < 4; ++i) insist(pool, failures, [&] { pool.create(); });
-    EXPECT_GE(failures, TypeParam::key_bits > 8 ? 5 : 3);  // where all keys are close, fewer
+    EXPECT_GE(failures, TypeParam::key_bits > 8 ? 5 : 3);  // small pools allocate less often
     EXPECT_EQ(pool.size(), 3u + 8 - 3 + 1 + 4);
-    EXPECT_TRUE(pool.alive(far));
+    EXPECT_TRUE(pool.alive(distant));
     EXPECT_TRUE(pool.alive(nth(2, 3)));
 }
 
-TEST(out_of_memory, many_at_once_take_all_their_memory_before_the_first) {
+TEST(out_of_memory, creating_many_ids_allocates_before_the_first_id_is_issued) {
     id_pool<> pool;
-    // Claimed far ahead, where the run of new keys has to pass them.
+    // Claims keys far ahead, which the run of new keys must skip.
     for (std::uint64_t key = 5000; key < 5064; ++key) pool.create_at(id::pack(key, 0, 1));
     pool.reserve(5064);
     std::vector<id> many(5064);
@@ -101,15 +103,15 @@ TEST(out_of_memory, many_at_once_take_all_their_memory_before_the_first) {
     EXPECT_EQ(pool.size(), 5064u + 64u);
 }
 
-TYPED_TEST(out_of_memory, a_concurrent_pool_loses_nothing_at_any_point) {
+TYPED_TEST(out_of_memory, a_failure_at_any_point_leaves_a_concurrent_id_pool_unchanged) {
     using id_type = basic_id<TypeParam>;
     concurrent_id_pool<TypeParam> pool;
     const std::size_t keys = TypeParam::key_bits > 8 ? 9000 : 30;
     int failures = 0;
     std::vector<id_type> living;
     const auto insist_on = [&](auto call) {
-        for (int wait = 0;; ++wait) {
-            countdown = wait;
+        for (int successes = 0;; ++successes) {
+            countdown = successes;
             try {
                 call();
                 countdown = -1;
@@ -128,10 +130,10 @@ TYPED_TEST(out_of_memory, a_concurrent_pool_loses_nothing_at_any_point) {
     pool.destroy(freed);
     std::vector<id_type> many(keys - 1);
     insist_on([&] { pool.create(many); });
-    // The key that waited was not spent by the tries that failed.
+    // The failed attempts did not consume the free key.
     EXPECT_EQ(many[0], id_type::pack(freed.key(), freed.version() + 1, pool.world()));
     EXPECT_EQ(many.back().key(), TypeParam::first_key + keys - 1);
-    // Four segments; those that came before a failure stay.
+    // Four segments; those allocated before a failure are kept.
     if (TypeParam::key_bits > 8) EXPECT_EQ(failures, 4);
     living.insert(living.end(), many.begin(), many.end());
     if (TypeParam::key_bits > 8) insist_on([&] { pool.reserve(20'000); });
@@ -139,7 +141,7 @@ TYPED_TEST(out_of_memory, a_concurrent_pool_loses_nothing_at_any_point) {
     EXPECT_EQ(pool.size(), living.size());
 }
 
-TEST(out_of_memory, growing_step_by_step_allocates_seldom) {
+TEST(out_of_memory, creating_single_ids_allocates_rarely) {
     id_pool<> pool;
     const int before = reallocations;
     for (int i = 0; i < 1'000'000; ++i) pool.create();

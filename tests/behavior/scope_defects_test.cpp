@@ -1,5 +1,5 @@
-// What is wrong with older systems where hooks, command buffers and loops meet, and must not be
-// wrong here. Numbered as in old_defects_test.cpp and world_defects_test.cpp.
+// Defects of older systems where hooks, command buffers and loops interact. Numbered like those of
+// old_defects_test.cpp and world_defects_test.cpp.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 #include "support/trouble.hpp"
@@ -24,20 +25,19 @@ namespace {
 
 template <class Layout>
 class scope_defects : public testing::Test {};
-using all_layouts = testing::Types<layouts::bound, layouts::packed>;
-TYPED_TEST_SUITE(scope_defects, all_layouts, layout_names);
+TYPED_TEST_SUITE(scope_defects, behavior_layouts, layout_names);
 
 struct refused : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// All that can be seen of a world with the components of these tests.
+/// The observable state of a world with the components of these tests.
 template <class Layout>
 std::string picture_of(basic_world<Layout>& w) {
     return dump<Layout, int, std::string, fragile, lone>(w);
 }
 
-/// What `call` throws says; "nothing" if it throws nothing.
+/// The message of the exception that `call` throws; "nothing" if it throws none.
 template <class Call>
 std::string thrown_by(Call call) {
     try {
@@ -48,9 +48,9 @@ std::string thrown_by(Call call) {
     return "nothing";
 }
 
-// ---- 9: a removal hook and what it removes -----------------------------------------------------
+// ---- 9: remove hooks and the removed value -----------------------------------------------------
 
-TYPED_TEST(scope_defects, a_removal_hook_sees_the_entity_alive_and_its_value) {
+TYPED_TEST(scope_defects, a_remove_hook_sees_the_living_entity_and_its_value) {
     basic_world<TypeParam> w;
     int calls = 0;
     w.template on_remove<int>([&](basic_id<TypeParam> e, int& value) {
@@ -61,25 +61,25 @@ TYPED_TEST(scope_defects, a_removal_hook_sees_the_entity_alive_and_its_value) {
         EXPECT_EQ(w.template get<std::string>(e), "beside it");
         EXPECT_EQ(w.template count<int>(), 1u);
     });
-    const std::string beside = "beside it";
-    w.template remove<int>(w.spawn(7, beside));
-    w.clear(w.spawn(7, beside));
-    w.destroy(w.spawn(7, beside));
-    w.spawn(7, beside);
+    const std::string text = "beside it";
+    w.template remove<int>(w.spawn(7, text));
+    w.clear(w.spawn(7, text));
+    w.destroy(w.spawn(7, text));
+    w.spawn(7, text);
     w.template clear<int>();
-    const auto later = w.spawn(7, beside);
+    const auto later = w.spawn(7, text);
     w.defer();
     w.destroy(later);
     w.commit();
-    w.spawn(7, beside);
+    w.spawn(7, text);
     w.reset();
     EXPECT_EQ(calls, 6);
-    w.spawn(7, beside);
+    w.spawn(7, text);
     w.destroy(w.template component<int>());
     EXPECT_EQ(calls, 7);
 }
 
-TYPED_TEST(scope_defects, no_later_entity_inherits_what_a_dead_one_had) {
+TYPED_TEST(scope_defects, an_entity_with_a_reused_key_inherits_no_components) {
     basic_world<TypeParam> w;
     w.template on_remove<int>(
         [&](basic_id<TypeParam> e, int&) { EXPECT_NO_THROW((void)w.template get<int>(e)); });
@@ -94,7 +94,7 @@ TYPED_TEST(scope_defects, no_later_entity_inherits_what_a_dead_one_had) {
 
 // ---- 10: stale handles -------------------------------------------------------------------------
 
-TYPED_TEST(scope_defects, a_stale_handle_fires_no_hook_and_changes_nothing) {
+TYPED_TEST(scope_defects, a_stale_handle_calls_no_hook_and_changes_nothing) {
     basic_world<TypeParam> w;
     int calls = 0;
     const auto stale = w.spawn(1);
@@ -123,9 +123,9 @@ TYPED_TEST(scope_defects, a_stale_handle_fires_no_hook_and_changes_nothing) {
     EXPECT_EQ(calls, 0);
 }
 
-// ---- 11: what throws while it is made ----------------------------------------------------------
+// ---- 11: constructors that throw ---------------------------------------------------------------
 
-TYPED_TEST(scope_defects, a_value_that_cannot_be_made_leaves_the_world_and_the_scope_in_step) {
+TYPED_TEST(scope_defects, a_throwing_constructor_leaves_world_and_scope_consistent) {
     {
         basic_world<TypeParam> w;
         const auto a = w.spawn(fragile(1), 1), b = w.spawn(fragile(2), 2), c = w.spawn(fragile(3));
@@ -157,7 +157,8 @@ TYPED_TEST(scope_defects, a_value_that_cannot_be_made_leaves_the_world_and_the_s
     EXPECT_EQ(fragile::count.misused, 0);
 }
 
-TYPED_TEST(scope_defects, a_default_value_that_breaks_at_the_commit_drops_one_entity_only) {
+TYPED_TEST(scope_defects,
+           a_default_that_throws_at_the_commit_drops_the_changes_of_one_entity_only) {
     {
         basic_world<TypeParam> w;
         w.template define<int>().template needs<fragile>();
@@ -166,7 +167,7 @@ TYPED_TEST(scope_defects, a_default_value_that_breaks_at_the_commit_drops_one_en
         w.set(a, 1, std::string("changed"));
         w.set(b, 2);
         const auto c = w.spawn(3);
-        copies.start(1);  // the second
+        copies.start(1);  // the second default
         EXPECT_THROW(w.commit(), broken);
         copies.stop();
         EXPECT_TRUE(w.template has<fragile>(a));
@@ -181,9 +182,9 @@ TYPED_TEST(scope_defects, a_default_value_that_breaks_at_the_commit_drops_one_en
     EXPECT_EQ(fragile::count.misused, 0);
 }
 
-// ---- 12: what is recorded ----------------------------------------------------------------------
+// ---- 12: recorded changes ----------------------------------------------------------------------
 
-TYPED_TEST(scope_defects, an_id_spawned_in_a_scope_is_the_real_one_and_of_nobody_else) {
+TYPED_TEST(scope_defects, an_id_spawned_in_a_scope_is_final_and_unique) {
     basic_world<TypeParam> w;
     std::set<basic_id<TypeParam>> all;
     for (const auto e : w.spawn_many(10, 0)) all.insert(e);
@@ -193,7 +194,7 @@ TYPED_TEST(scope_defects, an_id_spawned_in_a_scope_is_the_real_one_and_of_nobody
     for (int i = 1; i <= 10; ++i) {
         links.push_back(w.spawn(i));
         all.insert(links.back());
-        // A later entity can hold the id of an earlier one.
+        // A later entity can store the id of an earlier entity.
         links.push_back(w.spawn(links.back()));
         all.insert(links.back());
     }
@@ -217,7 +218,7 @@ TYPED_TEST(scope_defects, a_commit_that_fails_applies_the_rest_and_runs_nothing_
     const auto all = w.spawn_many(5, std::string("there"));
     w.defer();
     for (int i = 0; i < 5; ++i) w.set(all[static_cast<std::size_t>(i)], i + 1);
-    EXPECT_EQ(thrown_by([&] { w.commit(); }), "no 2");  // the first that was thrown
+    EXPECT_EQ(thrown_by([&] { w.commit(); }), "no 2");  // the first exception
     EXPECT_EQ(w.depth(), 0u);
     for (int i = 0; i < 5; ++i) {
         const auto e = all[static_cast<std::size_t>(i)];
@@ -271,7 +272,7 @@ TYPED_TEST(scope_defects, move_only_values_can_be_recorded_committed_and_cancell
 
 // ---- 13: loops, and references -----------------------------------------------------------------
 
-TYPED_TEST(scope_defects, killing_in_a_loop_skips_nobody_and_nobody_comes_twice) {
+TYPED_TEST(scope_defects, a_loop_that_destroys_entities_visits_each_exactly_once) {
     basic_world<TypeParam> w;
     w.spawn_many(50, 1);
     w.spawn_many(50, 1, std::string("another chunk"));
@@ -298,21 +299,21 @@ TYPED_TEST(scope_defects, killing_in_a_loop_skips_nobody_and_nobody_comes_twice)
     EXPECT_EQ(w.template count<int>(), seen.size());
 }
 
-TYPED_TEST(scope_defects, everybody_can_kill_everybody_in_a_loop) {
+TYPED_TEST(scope_defects, every_iteration_of_a_loop_can_destroy_every_entity) {
     basic_world<TypeParam> w;
     const auto all = w.spawn_many(10, 1);
-    int deaths = 0, seen = 0;
-    w.on_destroy([&] { ++deaths; });
+    int destroyed = 0, seen = 0;
+    w.on_destroy([&] { ++destroyed; });
     w.each([&](basic_id<TypeParam>, int&) {
         ++seen;
         for (const auto e : all) EXPECT_TRUE(w.destroy(e));
     });
     EXPECT_EQ(seen, 10);
-    EXPECT_EQ(deaths, 10);
+    EXPECT_EQ(destroyed, 10);
     EXPECT_EQ(w.size(), 0u);
 }
 
-TYPED_TEST(scope_defects, a_loop_that_is_left_early_applies_what_it_has_recorded) {
+TYPED_TEST(scope_defects, leaving_a_loop_early_applies_its_recorded_changes) {
     basic_world<TypeParam> w;
     const auto all = w.spawn_many(3, 1);
     for (auto [e, value] : w.template query<int>()) {
@@ -324,30 +325,32 @@ TYPED_TEST(scope_defects, a_loop_that_is_left_early_applies_what_it_has_recorded
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TYPED_TEST(scope_defects, an_exception_that_leaves_a_loop_drops_what_the_loop_has_recorded) {
+TYPED_TEST(scope_defects, an_exception_that_leaves_a_loop_drops_its_recorded_changes) {
     basic_world<TypeParam> w;
     w.spawn_many(3, 1);
     const std::string before = picture_of(w);
-    const auto kill = [&](basic_id<TypeParam> e) {
+    const auto change_and_throw = [&](basic_id<TypeParam> e) {
         w.destroy(e);
         w.spawn(2);
         throw refused("enough");
     };
-    EXPECT_THROW(w.each([&](basic_id<TypeParam> e, int&) { kill(e); }), refused);
+    EXPECT_THROW(w.each([&](basic_id<TypeParam> e, int&) { change_and_throw(e); }), refused);
     EXPECT_EQ(picture_of(w), before);
     const auto loop = [&] {
-        for (auto [e, value] : w.template query<int>()) kill(e);
+        for (auto [e, value] : w.template query<int>()) change_and_throw(e);
     };
     EXPECT_THROW(loop(), refused);
-    EXPECT_THROW(w.template query<int>().each_chunk([&](auto rows) { kill(rows.entities()[0]); }),
+    EXPECT_THROW(w.template query<int>().each_chunk(
+                     [&](auto rows) { change_and_throw(rows.entities()[0]); }),
                  refused);
-    EXPECT_THROW((void)w.destroy_if([&](basic_id<TypeParam> e) -> bool { kill(e), throw 1; }),
-                 refused);
+    EXPECT_THROW(
+        (void)w.destroy_if([&](basic_id<TypeParam> e) -> bool { change_and_throw(e), throw 1; }),
+        refused);
     EXPECT_EQ(picture_of(w), before);
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TYPED_TEST(scope_defects, a_reference_is_valid_though_an_insertion_hook_has_moved_the_entity) {
+TYPED_TEST(scope_defects, a_returned_reference_is_valid_after_a_hook_moved_the_entity) {
     basic_world<TypeParam> w;
     w.spawn_many(100, 0, std::string("in the other chunk"));
     w.template on_set<int>([&](basic_id<TypeParam> e, int& value) {
@@ -368,7 +371,7 @@ TYPED_TEST(scope_defects, a_reference_is_valid_though_an_insertion_hook_has_move
     EXPECT_EQ(found, 7);
 }
 
-TYPED_TEST(scope_defects, a_reference_to_what_waits_is_valid_however_much_is_recorded_after_it) {
+TYPED_TEST(scope_defects, a_reference_to_a_pending_value_stays_valid_while_more_is_recorded) {
     basic_world<TypeParam> w;
     const auto e = w.spawn(std::string("patched"));
     w.defer();
@@ -384,15 +387,15 @@ TYPED_TEST(scope_defects, a_reference_to_what_waits_is_valid_however_much_is_rec
     EXPECT_EQ(w.template count<int>(), 1001u);
 }
 
-TYPED_TEST(scope_defects, a_reference_to_what_a_hook_takes_away_is_an_error_and_does_not_dangle) {
+TYPED_TEST(scope_defects, a_reference_to_a_value_that_a_hook_removes_is_an_error) {
     basic_world<TypeParam> w;
-    auto taking =
+    auto removing =
         w.template on_insert<int>([&](basic_id<TypeParam> e, int&) { w.template remove<int>(e); });
     const auto e = w.spawn();
     EXPECT_EQ(code_of([&] { (void)w.template emplace<int>(e, 5); }), errc::missing_component);
     EXPECT_TRUE(w.empty(e));
-    taking.remove();
-    w.template on_insert<int>([&](basic_id<TypeParam> who, int&) { w.destroy(who); });
+    removing.disconnect();
+    w.template on_insert<int>([&](basic_id<TypeParam> added, int&) { w.destroy(added); });
     EXPECT_EQ(code_of([&] { (void)w.template emplace<int>(e, 5); }), errc::dead_entity);
     EXPECT_FALSE(w.alive(e));
 }
@@ -402,9 +405,9 @@ TYPED_TEST(scope_defects, a_reference_to_what_a_hook_takes_away_is_an_error_and_
 TYPED_TEST(scope_defects, an_error_in_a_hook_leaves_the_world_as_it_was) {
     basic_world<TypeParam> w;
     const auto e = w.spawn(1, std::string("old")), other = w.spawn(std::string("other"));
-    const auto fails = [&](basic_id<TypeParam> who) {
+    const auto fails = [&](basic_id<TypeParam> changed) {
         w.set(other, std::string("recorded by a hook that fails"));
-        w.spawn(who);
+        w.spawn(changed);
         throw std::bad_alloc();
     };
     w.template on_assign<std::string>(fails);
@@ -430,7 +433,7 @@ TYPED_TEST(scope_defects, an_error_in_a_hook_leaves_the_world_as_it_was) {
     refuses([&] { w.destroy(w.template component<int>()); });
 }
 
-TYPED_TEST(scope_defects, all_of_many_come_or_none_if_a_hook_throws) {
+TYPED_TEST(scope_defects, spawning_many_is_all_or_nothing_if_a_hook_throws) {
     basic_world<TypeParam> w;
     const auto prototype = w.spawn(7);
     int calls = 0;
@@ -451,7 +454,7 @@ TYPED_TEST(scope_defects, all_of_many_come_or_none_if_a_hook_throws) {
     EXPECT_EQ(picture_of(w), before);
 }
 
-TYPED_TEST(scope_defects, an_error_in_duplicate_or_for_want_of_keys_can_be_caught) {
+TYPED_TEST(scope_defects, an_error_in_duplicate_or_from_lack_of_keys_can_be_caught) {
     const std::uint64_t first = TypeParam::first_key;
     basic_world<TypeParam> w(world_options{.first_key = first, .last_key = first + 4});
     const auto f = w.template fragment<std::string>();
@@ -476,24 +479,23 @@ TYPED_TEST(scope_defects, an_error_in_duplicate_or_for_want_of_keys_can_be_caugh
     EXPECT_EQ(w.get(prototype, f), "text");
 }
 
-TYPED_TEST(scope_defects,
-           an_error_in_a_hook_of_a_scope_keeps_the_whole_change_of_that_entity_back) {
+TYPED_TEST(scope_defects, an_error_in_a_hook_at_the_commit_drops_all_changes_of_that_entity) {
     basic_world<TypeParam> w;
-    w.template on_insert<lone>([&](basic_id<TypeParam>, lone& one) {
-        if (*one.value < 0) throw refused("negative");
+    w.template on_insert<lone>([&](basic_id<TypeParam>, lone& value) {
+        if (*value.value < 0) throw refused("negative");
     });
     const auto bad = w.spawn(1), good = w.spawn(1);
     w.defer();
     w.set(bad, 2);
     w.set(bad, lone(-1), std::string("with it"));
     w.set(good, 2);
-    const auto stillborn = w.spawn(lone(-2));
+    const auto failed = w.spawn(lone(-2));
     const auto child = w.spawn(lone(5));
     EXPECT_EQ(thrown_by([&] { w.commit(); }), "negative");
     EXPECT_EQ(w.template get<int>(bad), 1);
     EXPECT_FALSE((w.template has_any<lone, std::string>(bad)));
     EXPECT_EQ(w.template get<int>(good), 2);
-    EXPECT_FALSE(w.alive(stillborn));
+    EXPECT_FALSE(w.alive(failed));
     EXPECT_EQ(*w.template get<lone>(child).value, 5);
     EXPECT_EQ(w.size(), 3u);
 }

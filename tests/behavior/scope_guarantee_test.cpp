@@ -1,6 +1,6 @@
-// A throw at every point of a commit, and of every call that hooks are told of. A commit may lose
-// the one change that failed, and nothing else; a call leaves the world as it was. Linked with
-// world_guarantee_test.cpp, where allocations are made to fail.
+// Exceptions at every point of a commit and of every call that runs hooks. A failed commit drops
+// only the change that failed; a failed call leaves the world unchanged. Linked with
+// world_guarantee_test.cpp, which makes allocations fail.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -34,35 +34,35 @@ using test::text_of;
 using test::trouble;
 using test::veto;
 
-/// Needs a fragile, which has to be made.
+/// Needs a fragile, which must be constructed.
 struct needy {
     int value = 0;
 };
-/// What a hook gives, if it is one that changes the world.
+/// Added by hooks that change the world.
 struct marked {};
-std::string text_of(const needy& one) {
-    return std::to_string(one.value);
+std::string text_of(const needy& value) {
+    return std::to_string(value.value);
 }
 std::string text_of(const marked&) {
     return "yes";
 }
 
-enum class hooks { none, tell, record };
+enum class hooks { none, connected, record };
 
-/// Chunks of 8 rows that are all full, and hooks on all that moves.
+/// Full chunks of 8 rows, and hooks on every kind of change.
 template <class Layout>
 struct scene {
     using id_type = basic_id<Layout>;
     using world_type = basic_world<Layout>;
 
-    judge heard;  // outlives the hooks
+    judge counter;  // outlives the hooks
     world_type w;
     basic_fragment<std::string, Layout> label = w.template fragment<std::string>("label");
     basic_fragment<int, Layout> source = w.template fragment<int>("source");
     basic_fragment<int, Layout> target = w.template fragment<int>("target");
     id_type tag = w.tag("a tag with a name that needs memory");
     std::array<id_type, 8> weak, rich, bare, labelled;
-    std::vector<id_type> cast;  // whose fate a story is about; what it makes comes behind
+    std::vector<id_type> cast;  // the compared entities; a story appends those it creates
     fragile breaks{100};
     std::string text = long_text(101);
     typename world_type::builder_type recipe = w.builder();
@@ -81,34 +81,34 @@ struct scene {
         recipe.set(fragile(80)).set(long_text(80)).set(label, long_text(81));
         for (const auto* some : {&weak, &rich, &bare, &labelled})
             cast.insert(cast.end(), some->begin(), some->end());
-        if (which != hooks::none) hear(which == hooks::record);
+        if (which != hooks::none) connect_hooks(which == hooks::record);
     }
 
-    void hear(bool records) {
-        const auto listen = [this] { heard.hear(); };
-        w.template define<fragile>().on_assign(listen).on_remove(listen);
+    void connect_hooks(bool records) {
+        const auto count = [this] { counter.count_call(); };
+        w.template define<fragile>().on_assign(count).on_remove(count);
         w.template define<fragile>().on_set([this, records](id_type e) {
             if (records) w.template add<marked>(e);
-            heard.hear();
+            counter.count_call();
         });
-        w.template define<counted>().on_set(listen).on_remove(listen);
-        w.define(label).on_insert(listen).on_assign(listen).on_remove(listen);
-        w.define(target).on_insert(listen).on_assign(listen);
-        w.define(tag).on_insert(listen).on_remove(listen);
-        w.on_spawn(listen);
-        w.on_destroy(listen);
+        w.template define<counted>().on_set(count).on_remove(count);
+        w.define(label).on_insert(count).on_assign(count).on_remove(count);
+        w.define(target).on_insert(count).on_assign(count);
+        w.define(tag).on_insert(count).on_remove(count);
+        w.on_spawn(count);
+        w.on_destroy(count);
     }
 
-    /// The whole world, and the arguments.
+    /// The state of the whole world and of the arguments.
     std::string look() {
         std::string seen =
             test::dump<Layout, fragile, counted, std::string, lone, over_aligned, needy, marked>(w);
-        for (const id_type e : w.entities()) seen += detail::text("\n", e.key(), fate(e));
+        for (const id_type e : w.entities()) seen += detail::text("\n", e.key(), outcome(e));
         return detail::text(seen, "\n", text, text_of(breaks), " ", recipe.size());
     }
 
-    /// All that `e` has. Not where: that others have left moves it.
-    std::string fate(id_type e) {
+    /// All components of `e`. Not its row, which can change when other rows are removed.
+    std::string outcome(id_type e) {
         if (!w.alive(e)) return " dead";
         std::string seen;
         const auto add = [&]<class T>(const char* name, const T* value) {
@@ -126,21 +126,21 @@ struct scene {
             if (const int* const found = w.try_get(e, f)) seen += " int " + std::to_string(*found);
         return seen + (w.has(e, tag) ? " tag" : "");
     }
-    std::vector<std::string> fates() {
+    std::vector<std::string> outcomes() {
         std::vector<std::string> all;
-        for (const id_type e : cast) all.push_back(fate(e));
+        for (const id_type e : cast) all.push_back(outcome(e));
         return all;
     }
-    /// What all entities have, whoever they are: ids that were seen do not come again.
+    /// The components of all entities without their ids: a repeated call creates different ids.
     std::vector<std::string> outcome() {
         std::vector<std::string> all;
-        for (const id_type e : w.entities()) all.push_back(fate(e));
+        for (const id_type e : w.entities()) all.push_back(outcome(e));
         std::ranges::sort(all);
         return all;
     }
 
-    /// Records, rows and columns agree, and the world can be used.
-    void must_be_whole() {
+    /// Expects that records, rows and columns agree and that the world is usable.
+    void must_be_consistent() {
         const std::string seen = look();
         EXPECT_EQ(seen.find("CONTRADICTION"), std::string::npos) << seen;
         EXPECT_EQ(seen.find("NOT ALIVE"), std::string::npos) << seen;
@@ -155,7 +155,8 @@ struct scene {
         w.set(probe, needy{1}, over_aligned{2});
         w.template emplace<lone>(probe, 3);
         EXPECT_TRUE(w.commit());
-        EXPECT_TRUE(fate(probe).starts_with(" fragile 0 lone 3 aligned 2 needy 1")) << fate(probe);
+        EXPECT_TRUE(outcome(probe).starts_with(" fragile 0 lone 3 aligned 2 needy 1"))
+            << outcome(probe);
         w.destroy(probe);
     }
 };
@@ -165,57 +166,57 @@ class scope_guarantee : public testing::Test {
 protected:
     using scene_type = scene<Layout>;
 
-    /// What `record(scene)` does in a scope is committed, and fails at each point where it can, at
-    /// least so often. Changes are lost as a whole: of `unit` entities, or of one.
+    /// Makes the commit of `record(scene)` fail at each point where it can, at least `at_least`
+    /// times. A failure drops all changes of at most `unit` entities.
     template <class Record>
     void must_commit(trouble kind, hooks which, int at_least, Record record, std::size_t unit = 1) {
         std::vector<std::string> before;
         std::vector<std::string> after;
         {
             scene_type unharmed(which);
-            before = unharmed.fates();
+            before = unharmed.outcomes();
             unharmed.w.defer();
             record(unharmed);
             unharmed.w.commit();
-            after = unharmed.fates();
+            after = unharmed.outcomes();
             before.resize(after.size(), " dead");
         }
         everywhere(at_least, [&](int n) {
             scene_type s(which);
             s.w.defer();
             record(s);
-            const int thrown = caught(kind, s.heard, n, [&] { s.w.commit(); });
+            const int thrown = caught(kind, s.counter, n, [&] { s.w.commit(); });
             if (kind <= trouble::in_all_hooks && thrown != nothing)
                 EXPECT_EQ(thrown, n) << "it is not the first exception";
-            const std::vector<std::string> now = s.fates();
-            std::size_t lost = 0;
+            const std::vector<std::string> now = s.outcomes();
+            std::size_t dropped = 0;
             for (std::size_t i = 0; i < now.size(); ++i) {
                 if (now[i] == after[i]) continue;
                 EXPECT_EQ(now[i], before[i]) << "neither as before nor as after:" << after[i];
-                ++lost;
+                ++dropped;
             }
-            if (thrown == nothing) EXPECT_EQ(lost, 0u);
-            if (kind != trouble::in_all_hooks) EXPECT_LE(lost, unit);
-            s.must_be_whole();
+            if (thrown == nothing) EXPECT_EQ(dropped, 0u);
+            if (kind != trouble::in_all_hooks) EXPECT_LE(dropped, unit);
+            s.must_be_consistent();
             return thrown != nothing;
         });
     }
 
-    /// `call(scene)`, without a scope, fails at each point where it can, at least so often: the
-    /// world is as it was, and the same call works then.
+    /// Makes `call(scene)`, outside a scope, fail at each point where it can, at least `at_least`
+    /// times. The world must be unchanged, and the repeated call must succeed.
     template <class Call>
     void must_hold(trouble kind, int at_least, Call call) {
         std::vector<std::string> expected;
         {
-            scene_type unharmed(hooks::tell);
+            scene_type unharmed(hooks::connected);
             call(unharmed);
             expected = unharmed.outcome();
         }
         everywhere(at_least, [&](int n) {
-            scene_type s(hooks::tell);
+            scene_type s(hooks::connected);
             const std::string before = s.look();
             const tallies living;
-            const int thrown = caught(kind, s.heard, n, [&] { call(s); });
+            const int thrown = caught(kind, s.counter, n, [&] { call(s); });
             if (thrown != nothing) {
                 EXPECT_EQ(s.look(), before);
                 EXPECT_EQ(tallies(), living);
@@ -223,20 +224,20 @@ protected:
                 call(s);
             }
             EXPECT_EQ(s.outcome(), expected);
-            s.must_be_whole();
+            s.must_be_consistent();
             return thrown != nothing;
         });
     }
-    /// At hooks, copies and allocations.
+    /// Fails at hooks, copies and allocations; the numbers are the least counts.
     template <class Call>
-    void must_hold(int told, int copies, int allocations, Call call) {
-        must_hold(trouble::in_hook, told, call);
+    void must_hold(int calls, int copies, int allocations, Call call) {
+        must_hold(trouble::in_hook, calls, call);
         must_hold(trouble::in_copy, copies, call);
         must_hold(trouble::in_memory, allocations, call);
     }
 
 private:
-    /// Calls `fails(n)` until nothing is left to fail.
+    /// Calls `fails(n)` with increasing n until it reports no failure.
     template <class Fails>
     static void everywhere(int at_least, Fails fails) {
         int n = 0;
@@ -244,7 +245,7 @@ private:
             SCOPED_TRACE(n);
             const tallies outside;
             failed = fails(n);
-            EXPECT_EQ(tallies(), outside) << "leaked, or ended twice";
+            EXPECT_EQ(tallies(), outside) << "leaked, or destroyed twice";
             EXPECT_EQ(fragile::count.misused + counted::count.misused, 0);
         }
         EXPECT_GE(n, at_least);
@@ -260,7 +261,7 @@ TYPED_TEST_SUITE(scope_guarantee, presets, test::layout_names);
 
 // ---- a commit ----------------------------------------------------------------------------------
 
-/// Each entity is changed in another way, some in several.
+/// Changes each entity in a different way, some in several ways.
 constexpr auto many_kinds = [](auto& s) {
     auto& w = s.w;
     s.cast.push_back(w.spawn(s.breaks, s.text));
@@ -272,7 +273,7 @@ constexpr auto many_kinds = [](auto& s) {
     w.set(s.rich[1], counted(53), with(s.label, s.text));
     w.set(s.rich[2], s.text);
     w.destroy(s.rich[2]);
-    w.template patch<fragile>(s.weak[1], [](fragile& one) { one.value += 100; });
+    w.template patch<fragile>(s.weak[1], [](fragile& value) { value.value += 100; });
     s.cast.push_back(w.clone(s.rich[3], counted(54)));
     w.template emplace<lone>(s.weak[2], 55);
     w.set(s.weak[2], fragile(56));
@@ -295,43 +296,43 @@ constexpr auto many_kinds = [](auto& s) {
     w.set(s.weak[0], s.text);
 };
 
-TYPED_TEST(scope_guarantee, a_hook_that_throws_in_a_commit_keeps_one_entity_as_it_was) {
-    this->must_commit(trouble::in_hook, hooks::tell, 30, many_kinds);
+TYPED_TEST(scope_guarantee, a_throwing_hook_in_a_commit_leaves_one_entity_unchanged) {
+    this->must_commit(trouble::in_hook, hooks::connected, 30, many_kinds);
 }
-TYPED_TEST(scope_guarantee, what_a_hook_recorded_goes_with_what_it_was_called_for) {
+TYPED_TEST(scope_guarantee, changes_recorded_by_a_hook_are_dropped_with_the_change_that_called_it) {
     this->must_commit(trouble::in_hook, hooks::record, 30, many_kinds);
 }
-TYPED_TEST(scope_guarantee, of_many_exceptions_the_first_comes_out) {
-    this->must_commit(trouble::in_all_hooks, hooks::tell, 30, many_kinds);
+TYPED_TEST(scope_guarantee, the_first_of_many_exceptions_is_rethrown) {
+    this->must_commit(trouble::in_all_hooks, hooks::connected, 30, many_kinds);
     this->must_commit(trouble::in_all_hooks, hooks::record, 30, many_kinds);
 }
-TYPED_TEST(scope_guarantee, a_value_that_breaks_in_a_commit_keeps_one_entity_as_it_was) {
+TYPED_TEST(scope_guarantee, a_throwing_constructor_in_a_commit_leaves_one_entity_unchanged) {
     this->must_commit(trouble::in_copy, hooks::none, 2, many_kinds);
-    this->must_commit(trouble::in_copy, hooks::tell, 2, many_kinds);
+    this->must_commit(trouble::in_copy, hooks::connected, 2, many_kinds);
 }
-TYPED_TEST(scope_guarantee, a_commit_without_memory_keeps_one_entity_as_it_was) {
+TYPED_TEST(scope_guarantee, a_failed_allocation_in_a_commit_leaves_one_entity_unchanged) {
     this->must_commit(trouble::in_memory, hooks::none, 30, many_kinds);
-    this->must_commit(trouble::in_memory, hooks::tell, 30, many_kinds);
+    this->must_commit(trouble::in_memory, hooks::connected, 30, many_kinds);
 }
 
-TYPED_TEST(scope_guarantee, changes_of_a_whole_fragment_are_lost_chunk_by_chunk) {
+TYPED_TEST(scope_guarantee, changes_of_a_whole_fragment_are_dropped_by_chunk) {
     const auto clear = [](auto& s) {
         s.w.set(s.bare[0], counted(1));
         s.w.template clear<fragile>();  // in two chunks of 8
         s.w.set(s.bare[1], s.tag);
     };
-    this->must_commit(trouble::in_hook, hooks::tell, 16, clear, 8);
-    this->must_commit(trouble::in_memory, hooks::tell, 2, clear, 16);
+    this->must_commit(trouble::in_hook, hooks::connected, 16, clear, 8);
+    this->must_commit(trouble::in_memory, hooks::connected, 2, clear, 16);
     const auto destroy = [](auto& s) {
         s.w.set(s.bare[0], counted(1));
         s.w.destroy(s.tag);
         s.w.set(s.bare[1], counted(1));
     };
-    this->must_commit(trouble::in_hook, hooks::tell, 11, destroy, 8);
+    this->must_commit(trouble::in_hook, hooks::connected, 11, destroy, 8);
     this->must_commit(trouble::in_memory, hooks::none, 4, destroy, 8);
 }
 
-TYPED_TEST(scope_guarantee, chunks_that_were_cleared_keep_what_their_hooks_recorded) {
+TYPED_TEST(scope_guarantee, cleared_chunks_keep_the_changes_recorded_by_their_hooks) {
     scene<TypeParam> s(hooks::none);
     auto& w = s.w;
     w.template define<fragile>().on_remove([&](auto e) {
@@ -347,7 +348,7 @@ TYPED_TEST(scope_guarantee, chunks_that_were_cleared_keep_what_their_hooks_recor
 
 // ---- calls without a scope ---------------------------------------------------------------------
 
-TYPED_TEST(scope_guarantee, entities_that_hooks_refuse_were_never_there) {
+TYPED_TEST(scope_guarantee, a_failed_spawn_leaves_no_entity) {
     this->must_hold(3, 1, 3, [](auto& s) { s.w.spawn(s.breaks, counted(1)); });
     this->must_hold(1, 0, 1, [](auto& s) { s.w.spawn(); });
     this->must_hold(3, 1, 3, [](auto& s) { s.w.spawn(with(s.label, s.text), needy{1}); });
@@ -357,7 +358,7 @@ TYPED_TEST(scope_guarantee, entities_that_hooks_refuse_were_never_there) {
         s.w.spawn_rows(
             3,
             [](const auto& rows) {
-                for (fragile& one : rows.template components<fragile>()) one.value = 7;
+                for (fragile& component : rows.template components<fragile>()) component.value = 7;
             },
             s.breaks, s.text);
     });
@@ -366,7 +367,7 @@ TYPED_TEST(scope_guarantee, entities_that_hooks_refuse_were_never_there) {
     this->must_hold(3, 1, 3, [](auto& s) { s.recipe.spawn(); });
 }
 
-TYPED_TEST(scope_guarantee, values_that_hooks_refuse_never_came) {
+TYPED_TEST(scope_guarantee, a_failed_set_keeps_the_old_values) {
     this->must_hold(1, 1, 3, [](auto& s) { s.w.set(s.bare[0], s.breaks); });
     this->must_hold(2, 1, 3, [](auto& s) { s.w.set(s.weak[0], s.breaks); });
     this->must_hold(3, 1, 3, [](auto& s) { s.w.set(s.weak[0], s.breaks, counted(1), s.text); });
@@ -379,7 +380,7 @@ TYPED_TEST(scope_guarantee, values_that_hooks_refuse_never_came) {
     this->must_hold(2, 0, 1, [](auto& s) { s.w.template touch<fragile>(s.weak[0]); });
 }
 
-TYPED_TEST(scope_guarantee, what_hooks_keep_has_not_gone) {
+TYPED_TEST(scope_guarantee, a_failed_removal_keeps_everything) {
     this->must_hold(3, 0, 0, [](auto& s) { s.w.destroy(s.rich[1]); });
     this->must_hold(2, 0, 1, [](auto& s) { s.w.template remove<fragile, counted>(s.rich[1]); });
     this->must_hold(2, 0, 1, [](auto& s) { s.w.remove(s.labelled[1], s.label, s.tag); });
@@ -398,18 +399,19 @@ TYPED_TEST(scope_guarantee, a_fragment_is_copied_for_a_whole_chunk_or_not_at_all
     this->must_hold(8, 0, 2, [](auto& s) { s.w.copy_fragment(s.source, s.target); });
 }
 
-TYPED_TEST(scope_guarantee, a_reset_goes_on_to_the_end) {
+TYPED_TEST(scope_guarantee, a_reset_continues_after_an_exception) {
     for (int n = 0;; ++n) {
         SCOPED_TRACE(n);
-        scene<TypeParam> s(hooks::tell);
-        const int thrown = caught(trouble::in_hook, s.heard, n, [&] { s.w.reset(); });
+        scene<TypeParam> s(hooks::connected);
+        const int thrown = caught(trouble::in_hook, s.counter, n, [&] { s.w.reset(); });
         if (thrown == nothing) break;
         EXPECT_EQ(thrown, n);
-        // The one that was kept, and the fragments it has; or a fragment, and those that have it.
+        // Left are the kept entity and its fragments, or the kept fragment and the entities that
+        // have it.
         const std::vector<std::string> left = s.outcome();
         EXPECT_GE(left.size(), 1u);
         EXPECT_LE(left.size(), 9u);
-        s.must_be_whole();
+        s.must_be_consistent();
         s.w.reset();
         EXPECT_EQ(s.w.size(), 0u);
     }

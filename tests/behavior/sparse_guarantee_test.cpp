@@ -1,7 +1,7 @@
-// A throw at every point of every call that sparse fragments are part of, alone or among others: each
-// copy, each allocation, each hook. The world is then as it was, to the addresses of its sparse values;
-// a commit and a batch may lose the one entity that failed. Linked with world_guarantee_test.cpp, where
-// allocations are made to fail.
+// Exceptions at every point of every call that involves sparse fragments, alone or with others:
+// each copy, each allocation, each hook. The world is then unchanged, including the addresses of
+// its sparse values; a commit and a batch may drop the changes of the entity that failed. Linked
+// with world_guarantee_test.cpp, which makes allocations fail.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -32,11 +32,11 @@ using test::trouble;
 struct place {
     int x = 0;
 };
-/// Sparse, and its copy can break.
+/// Sparse. Its copy can throw.
 struct spark : fragile {
     using fragile::fragile;
 };
-/// Cannot be moved; its constructors can break.
+/// Cannot be moved. Its constructors can throw.
 struct rock : tracked<rock> {
     int value;
     explicit rock(int number = 0) : value(number) { strain(); }
@@ -49,35 +49,35 @@ private:
     }
 };
 struct stunned {};  // a sparse tag
-/// In chunks, and needs a spark and a rock.
+/// Stored in chunks. Needs a spark and a rock.
 struct torch {
     int value = 0;
 };
-/// Sparse, and needs a fragile, which is in chunks, and a rock.
+/// Sparse. Needs a rock and a fragile, which is stored in chunks.
 struct curse {
     int value = 0;
 };
-/// What a hook gives, if it is one that changes the world.
+/// Added by hooks that change the world.
 struct marked {};
-struct noted {
+struct extra {
     int value = 0;
 };
 
-enum class hooks { none, tell, record };
+enum class hooks { none, connected, record };
 
-/// As many have a sparse value as there is room for.
+/// A world whose sparse sets of `spark` and `rock` are full.
 template <class Layout>
 struct scene {
     using id_type = basic_id<Layout>;
     using world_type = basic_world<Layout>;
 
-    judge heard;  // outlives the hooks
+    judge counter;  // outlives the hooks
     world_type w;
     basic_fragment<std::string, Layout> title = w.template fragment<std::string>("title");
     basic_fragment<std::string, Layout> copy = w.template fragment<std::string>("copy of it");
     id_type tag = w.tag("a sparse tag with a name that needs memory");
     std::array<id_type, 8> bare, loose, mixed, stony, inside;
-    std::vector<id_type> cast;  // whose fate a story is about; what it makes comes behind
+    std::vector<id_type> cast;  // the compared entities; a story appends those it creates
     spark breaks{100};
     rock heavy{101};
     std::string text = long_text(102);
@@ -88,7 +88,7 @@ struct scene {
         w.template define<stunned>().sparse();
         w.template define<curse>().sparse().template needs<fragile, rock>();
         w.template define<torch>().template needs<spark, rock>();
-        w.template define<noted>().sparse();
+        w.template define<extra>().sparse();
         w.define(title).sparse();
         w.define(tag).sparse();
         for (std::size_t i = 0; i < 8; ++i) {
@@ -109,33 +109,33 @@ struct scene {
         recipe.set(spark(80)).set(fragile(80)).set(title, long_text(81)).set(tag);
         for (const auto* some : {&bare, &loose, &mixed, &stony, &inside})
             cast.insert(cast.end(), some->begin(), some->end());
-        if (which != hooks::none) hear(which == hooks::record);
+        if (which != hooks::none) connect_hooks(which == hooks::record);
     }
 
-    void hear(bool records) {
-        const auto listen = [this] { heard.hear(); };
-        w.template define<spark>().on_insert(listen).on_assign(listen).on_remove(listen);
-        w.template define<rock>().on_remove(listen).on_set([this, records](id_type e) {
+    void connect_hooks(bool records) {
+        const auto count = [this] { counter.count_call(); };
+        w.template define<spark>().on_insert(count).on_assign(count).on_remove(count);
+        w.template define<rock>().on_remove(count).on_set([this, records](id_type e) {
             if (records) w.template add<marked>(e);
-            if (records) w.set(e, noted{1});
-            heard.hear();
+            if (records) w.set(e, extra{1});
+            counter.count_call();
         });
-        w.template define<fragile>().on_set(listen).on_remove(listen);
-        w.template define<stunned>().on_insert(listen).on_remove(listen);
-        w.define(title).on_set(listen).on_remove(listen);
-        w.define(copy).on_set(listen);
-        w.define(tag).on_insert(listen).on_remove(listen);
-        w.on_spawn(listen);
-        w.on_destroy(listen);
+        w.template define<fragile>().on_set(count).on_remove(count);
+        w.template define<stunned>().on_insert(count).on_remove(count);
+        w.define(title).on_set(count).on_remove(count);
+        w.define(copy).on_set(count);
+        w.define(tag).on_insert(count).on_remove(count);
+        w.on_spawn(count);
+        w.on_destroy(count);
     }
 
-    /// All that can be seen: who is there, what they have, where their sparse values are, and the order
-    /// of loops.
+    /// The observable state: entities, components, addresses of sparse values, and the order of
+    /// loops.
     std::string look() {
         std::string seen = detail::text("size ", w.size());
         for (const id_type e : w.entities()) {
-            seen +=
-                detail::text("\n", e.key(), "[", e.version(), "] ", w.name(e), fate(e), where(e));
+            seen += detail::text("\n", e.key(), "[", e.version(), "] ", w.name(e), outcome(e),
+                                 where(e));
             if (const auto [chunk, row] = w.locate(e); chunk) {
                 if (row >= chunk.size() || chunk.entities()[row] != e) seen += " CONTRADICTION";
                 seen += detail::text(" row ", row);
@@ -145,13 +145,14 @@ struct scene {
             if (w.empty(e) != (has == 0)) seen += " CONTRADICTION";
         }
         seen += "\nloops:";
-        w.template query<const spark>().each([&](id_type e, const spark& one) {
-            seen += detail::text(" ", e.key(), "=", std::to_string(one.value));
+        w.template query<const spark>().each([&](id_type e, const spark& value) {
+            seen += detail::text(" ", e.key(), "=", std::to_string(value.value));
         });
         seen += " |";
         w.template query<const place, const rock*>().each([&](id_type e, const place&,
-                                                              const rock* one) {
-            seen += detail::text(" ", e.key(), one != w.template try_get<rock>(e) ? " WRONG" : "");
+                                                              const rock* value) {
+            seen +=
+                detail::text(" ", e.key(), value != w.template try_get<rock>(e) ? " WRONG" : "");
         });
         seen += detail::text("\ncounts ", w.template count<spark>(), " ", w.template count<rock>(),
                              " ", w.template count<stunned>(), " ", w.template count<curse>(), " ",
@@ -171,8 +172,8 @@ struct scene {
         return seen;
     }
 
-    /// All that `e` has.
-    std::string fate(id_type e) {
+    /// All components of `e`.
+    std::string outcome(id_type e) {
         if (!w.alive(e)) return " dead";
         std::string seen;
         const auto add = [&](const char* name, const auto* value) {
@@ -184,28 +185,28 @@ struct scene {
         add("fragile", w.template try_get<fragile>(e));
         add("torch", w.template try_get<torch>(e));
         add("curse", w.template try_get<curse>(e));
-        add("noted", w.template try_get<noted>(e));
-        if (const auto* const one = w.template try_get<place>(e))
-            seen += " place " + std::to_string(one->x);
+        add("extra", w.template try_get<extra>(e));
+        if (const auto* const found = w.template try_get<place>(e))
+            seen += " place " + std::to_string(found->x);
         if (w.template has<stunned>(e)) seen += " stunned";
         if (w.template has<marked>(e)) seen += " marked";
-        if (const auto* const one = w.try_get(e, title)) seen += " title " + *one;
-        if (const auto* const one = w.try_get(e, copy)) seen += " copy " + *one;
+        if (const auto* const found = w.try_get(e, title)) seen += " title " + *found;
+        if (const auto* const found = w.try_get(e, copy)) seen += " copy " + *found;
         return seen + (w.has(e, tag) ? " tag" : "");
     }
-    std::vector<std::string> fates() {
+    std::vector<std::string> outcomes() {
         std::vector<std::string> all;
-        for (const id_type e : cast) all.push_back(fate(e));
+        for (const id_type e : cast) all.push_back(outcome(e));
         return all;
     }
-    /// What all entities have, whoever they are: ids that were seen do not come again.
+    /// The components of all entities without their ids: a repeated call creates different ids.
     std::vector<std::string> outcome() {
         std::vector<std::string> all;
-        for (const id_type e : w.entities()) all.push_back(fate(e));
+        for (const id_type e : w.entities()) all.push_back(outcome(e));
         std::ranges::sort(all);
         return all;
     }
-    void must_be_whole() {
+    void must_be_consistent() {
         const std::string seen = look();
         EXPECT_EQ(seen.find("CONTRADICTION"), std::string::npos) << seen;
         EXPECT_EQ(seen.find("WRONG"), std::string::npos) << seen;
@@ -213,8 +214,8 @@ struct scene {
         const id_type probe = w.spawn();
         w.set(probe, torch{1}, stunned{});
         w.set(probe, curse{2});
-        EXPECT_TRUE(fate(probe).starts_with(" spark 0 rock 0 fragile 0 torch 1 curse 2"))
-            << fate(probe);
+        EXPECT_TRUE(outcome(probe).starts_with(" spark 0 rock 0 fragile 0 torch 1 curse 2"))
+            << outcome(probe);
         w.destroy(probe);
         w.collect_garbage();
     }
@@ -225,8 +226,8 @@ class sparse_guarantee : public testing::Test {
 protected:
     using scene_type = scene<Layout>;
 
-    /// `call(scene)` fails at each point where it can, at least so often: the world is as it was, and the
-    /// same call works then.
+    /// Makes `call(scene)` fail at each point where it can, at least `at_least` times. The world
+    /// must be unchanged, and the repeated call must succeed.
     template <class Call>
     void must_hold(trouble kind, hooks which, int at_least, Call call) {
         std::vector<std::string> expected;
@@ -239,7 +240,7 @@ protected:
             scene_type s(which);
             const std::string before = s.look();
             const tallies living;
-            const int thrown = caught(kind, s.heard, n, [&] { call(s); });
+            const int thrown = caught(kind, s.counter, n, [&] { call(s); });
             if (thrown != nothing) {
                 EXPECT_EQ(s.look(), before);
                 EXPECT_EQ(tallies(), living);
@@ -247,71 +248,73 @@ protected:
                 call(s);
             }
             EXPECT_EQ(s.outcome(), expected);
-            s.must_be_whole();
+            s.must_be_consistent();
             return thrown != nothing;
         });
     }
-    /// At hooks, copies and allocations; the latter also where nobody is told.
+    /// Fails at hooks, copies and allocations, the last two also without hooks. The numbers are the
+    /// least counts.
     template <class Call>
-    void must_hold(int told, int broken, int allocations, Call call) {
-        must_hold(trouble::in_hook, hooks::tell, told, call);
+    void must_hold(int calls, int broken, int allocations, Call call) {
+        must_hold(trouble::in_hook, hooks::connected, calls, call);
         must_hold(trouble::in_copy, hooks::none, broken, call);
-        must_hold(trouble::in_copy, hooks::tell, broken, call);
+        must_hold(trouble::in_copy, hooks::connected, broken, call);
         must_hold(trouble::in_memory, hooks::none, allocations, call);
-        must_hold(trouble::in_memory, hooks::tell, allocations, call);
+        must_hold(trouble::in_memory, hooks::connected, allocations, call);
     }
 
-    /// What `change(scene)` does fails at each point where it can: of many entities, one is as before.
+    /// Makes `change(scene)` fail at each point where it can. At most `unit` entities may stay
+    /// unchanged.
     template <class Change>
-    void must_lose_one(trouble kind, hooks which, int at_least, Change change,
+    void must_drop_one(trouble kind, hooks which, int at_least, Change change,
                        std::size_t unit = 1) {
         std::vector<std::string> before;
         std::vector<std::string> after;
         {
             scene_type unharmed(which);
-            before = unharmed.fates();
+            before = unharmed.outcomes();
             change(unharmed);
-            after = unharmed.fates();
+            after = unharmed.outcomes();
             before.resize(after.size(), " dead");
         }
         std::size_t changed = 0;
         for (std::size_t i = 0; i < after.size(); ++i) changed += before[i] != after[i] ? 1u : 0u;
         everywhere(at_least, [&](int n) {
             scene_type s(which);
-            const std::size_t known = s.cast.size();
-            const int thrown = caught(kind, s.heard, n, [&] { change(s); });
-            const std::vector<std::string> now = s.fates();
-            std::size_t lost = 0;
+            const std::size_t initial = s.cast.size();
+            const int thrown = caught(kind, s.counter, n, [&] { change(s); });
+            const std::vector<std::string> now = s.outcomes();
+            std::size_t dropped = 0;
             bool is_recorded = s.cast.size() == after.size();
-            if (!is_recorded) {  // it failed while it was recorded: nothing has happened
-                for (std::size_t i = 0; i < known; ++i) EXPECT_EQ(now[i], before[i]);
+            if (!is_recorded) {  // the recording failed: nothing may have changed
+                for (std::size_t i = 0; i < initial; ++i) EXPECT_EQ(now[i], before[i]);
             }
             for (std::size_t i = 0; is_recorded && i < now.size(); ++i) {
                 if (now[i] == after[i]) continue;
                 EXPECT_EQ(now[i], before[i]) << "neither as before nor as after:" << after[i];
-                ++lost;
+                ++dropped;
             }
-            if (thrown == nothing) EXPECT_EQ(lost, 0u);
-            // A value that breaks before the first one is changed stops all of it.
-            if (kind != trouble::in_all_hooks && lost != changed) EXPECT_LE(lost, unit);
-            s.must_be_whole();
+            if (thrown == nothing) EXPECT_EQ(dropped, 0u);
+            // A copy that throws before the first change stops the whole call.
+            if (kind != trouble::in_all_hooks && dropped != changed) EXPECT_LE(dropped, unit);
+            s.must_be_consistent();
             return thrown != nothing;
         });
     }
 
 private:
-    /// Calls `fails(n)` until nothing is left to fail.
+    /// Calls `fails(n)` with increasing n until it reports no failure.
     template <class Fails>
     static void everywhere(int at_least, Fails fails) {
-        const int known = failures();
+        const int reported = failures();
         int n = 0;
         for (bool failed = true; failed && n < 1000; n += failed ? 1 : 0) {
             SCOPED_TRACE(n);
             const tallies outside;
             failed = fails(n);
-            EXPECT_EQ(tallies(), outside) << "leaked, or ended twice";
+            EXPECT_EQ(tallies(), outside) << "leaked, or destroyed twice";
             EXPECT_EQ(fragile::count.misused + rock::count.misused, 0);
-            if (failures() != known) break;  // the first says enough
+            if (failures() != reported) break;  // one report is enough
         }
         EXPECT_GE(n, at_least);
     }
@@ -329,7 +332,7 @@ TYPED_TEST_SUITE(sparse_guarantee, presets, test::layout_names);
 
 // ---- calls -------------------------------------------------------------------------------------
 
-TYPED_TEST(sparse_guarantee, entities_that_fail_were_never_there) {
+TYPED_TEST(sparse_guarantee, a_failed_spawn_leaves_no_entity) {
     this->must_hold(2, 1, 2, [](auto& s) { s.w.spawn(s.breaks); });
     this->must_hold(4, 2, 2, [](auto& s) { s.w.spawn(s.breaks, place{}, s.heavy, stunned{}); });
     this->must_hold(3, 2, 2, [](auto& s) { s.w.spawn(torch{1}); });
@@ -340,7 +343,7 @@ TYPED_TEST(sparse_guarantee, entities_that_fail_were_never_there) {
     this->must_hold(3, 1, 2, [](auto& s) { s.w.clone(s.stony[1], place{7}); });
 }
 
-TYPED_TEST(sparse_guarantee, an_exact_id_that_failed_can_be_asked_for_again) {
+TYPED_TEST(sparse_guarantee, an_exact_id_can_be_requested_again_after_a_failure) {
     const auto spawn = [](auto& s) {
         const auto wanted =
             basic_id<TypeParam>::pack(5000, TypeParam::first_version + 1, s.bare[0].world());
@@ -349,7 +352,7 @@ TYPED_TEST(sparse_guarantee, an_exact_id_that_failed_can_be_asked_for_again) {
     this->must_hold(trouble::in_copy, hooks::none, 2, spawn);
 }
 
-TYPED_TEST(sparse_guarantee, many_entities_that_fail_were_never_there) {
+TYPED_TEST(sparse_guarantee, a_failed_spawn_of_many_leaves_no_entity) {
     this->must_hold(6, 3, 2, [](auto& s) { s.w.spawn_many(3, s.breaks); });
     this->must_hold(9, 6, 2, [](auto& s) { s.w.spawn_many(3, s.breaks, s.heavy, place{}); });
     this->must_hold(9, 6, 2, [](auto& s) { s.w.spawn_many(3, torch{}); });
@@ -362,13 +365,13 @@ TYPED_TEST(sparse_guarantee, many_entities_that_fail_were_never_there) {
         s.w.spawn_rows(
             3,
             [](const auto& rows) {
-                for (spark& one : rows.template components<spark>()) one.value = 7;
+                for (spark& component : rows.template components<spark>()) component.value = 7;
             },
             s.breaks, s.heavy, place{});
     });
 }
 
-TYPED_TEST(sparse_guarantee, values_that_fail_never_came) {
+TYPED_TEST(sparse_guarantee, a_failed_set_keeps_the_old_values) {
     this->must_hold(1, 1, 0, [](auto& s) { s.w.set(s.bare[0], s.breaks); });
     this->must_hold(1, 1, 0, [](auto& s) { s.w.set(s.bare[0], s.heavy); });
     this->must_hold(1, 1, 0, [](auto& s) { s.w.set(s.loose[0], s.breaks); });
@@ -388,12 +391,12 @@ TYPED_TEST(sparse_guarantee, values_that_fail_never_came) {
     this->must_hold(1, 0, 0, [](auto& s) { s.w.template touch<spark>(s.mixed[0]); });
 }
 
-TYPED_TEST(sparse_guarantee, several_pinned_defaults_come_together_or_not_at_all) {
+TYPED_TEST(sparse_guarantee, several_pinned_defaults_are_added_together_or_not_at_all) {
     this->must_hold(2, 2, 1, [](auto& s) { s.w.template add<rock, spark>(s.bare[0]); });
     this->must_hold(2, 2, 1, [](auto& s) { s.w.template add<fragile, rock>(s.loose[0]); });
 }
 
-TYPED_TEST(sparse_guarantee, what_could_not_go_is_still_there) {
+TYPED_TEST(sparse_guarantee, a_failed_removal_keeps_everything) {
     this->must_hold(1, 0, 0, [](auto& s) { s.w.template remove<spark>(s.mixed[0]); });
     this->must_hold(2, 0, 1, [](auto& s) { s.w.template remove<spark, fragile>(s.mixed[0]); });
     this->must_hold(1, 0, 1, [](auto& s) { s.w.remove(s.mixed[0], s.title, s.tag); });
@@ -408,7 +411,7 @@ TYPED_TEST(sparse_guarantee, what_could_not_go_is_still_there) {
     });
 }
 
-TYPED_TEST(sparse_guarantee, order_that_cannot_be_made_is_as_it_was) {
+TYPED_TEST(sparse_guarantee, a_failed_sort_keeps_the_order) {
     this->must_hold(trouble::in_memory, hooks::none, 2, [](auto& s) {
         s.w.template sort<spark>([](const spark& a, const spark& b) { return a.value > b.value; });
     });
@@ -416,7 +419,7 @@ TYPED_TEST(sparse_guarantee, order_that_cannot_be_made_is_as_it_was) {
                     [](auto& s) { s.w.template sort_like<spark, place>(); });
 }
 
-TYPED_TEST(sparse_guarantee, fragments_that_cannot_be_made_are_not_sparse) {
+TYPED_TEST(sparse_guarantee, a_fragment_that_cannot_become_sparse_is_unchanged) {
     struct late {
         int value = 0;
     };
@@ -430,7 +433,7 @@ TYPED_TEST(sparse_guarantee, fragments_that_cannot_be_made_are_not_sparse) {
 
 // ---- scopes and batches ------------------------------------------------------------------------
 
-/// Each entity is changed in another way, some in several.
+/// Changes each entity in a different way, some in several ways.
 constexpr auto many_kinds = [](auto& s) {
     auto& w = s.w;
     basic_deferred whole(w);
@@ -444,7 +447,7 @@ constexpr auto many_kinds = [](auto& s) {
     w.set(s.mixed[1], with(s.title, s.text), with(s.tag));
     w.set(s.mixed[2], s.breaks);
     w.destroy(s.mixed[2]);
-    w.template patch<spark>(s.loose[1], [](spark& one) { one.value += 100; });
+    w.template patch<spark>(s.loose[1], [](spark& value) { value.value += 100; });
     w.template touch<rock>(s.stony[1]);
     w.set(s.bare[1], torch{53});
     w.set(s.bare[2], curse{54});
@@ -458,26 +461,26 @@ constexpr auto many_kinds = [](auto& s) {
     whole.commit();
 };
 
-TYPED_TEST(sparse_guarantee, a_commit_that_fails_loses_one_entity) {
-    this->must_lose_one(trouble::in_hook, hooks::tell, 20, many_kinds);
-    this->must_lose_one(trouble::in_hook, hooks::record, 20, many_kinds);
-    this->must_lose_one(trouble::in_all_hooks, hooks::tell, 20, many_kinds);
-    this->must_lose_one(trouble::in_all_hooks, hooks::record, 20, many_kinds);
+TYPED_TEST(sparse_guarantee, a_failed_commit_drops_the_changes_of_one_entity) {
+    this->must_drop_one(trouble::in_hook, hooks::connected, 20, many_kinds);
+    this->must_drop_one(trouble::in_hook, hooks::record, 20, many_kinds);
+    this->must_drop_one(trouble::in_all_hooks, hooks::connected, 20, many_kinds);
+    this->must_drop_one(trouble::in_all_hooks, hooks::record, 20, many_kinds);
 }
-TYPED_TEST(sparse_guarantee, a_scope_that_breaks_loses_one_entity_or_all_of_it) {
-    this->must_lose_one(trouble::in_copy, hooks::none, 10, many_kinds);
-    this->must_lose_one(trouble::in_copy, hooks::tell, 10, many_kinds);
-    this->must_lose_one(trouble::in_memory, hooks::none, 10, many_kinds);
-    this->must_lose_one(trouble::in_memory, hooks::tell, 10, many_kinds);
+TYPED_TEST(sparse_guarantee, a_failed_scope_drops_the_changes_of_one_entity_or_all_changes) {
+    this->must_drop_one(trouble::in_copy, hooks::none, 10, many_kinds);
+    this->must_drop_one(trouble::in_copy, hooks::connected, 10, many_kinds);
+    this->must_drop_one(trouble::in_memory, hooks::none, 10, many_kinds);
+    this->must_drop_one(trouble::in_memory, hooks::connected, 10, many_kinds);
 }
 
-TYPED_TEST(sparse_guarantee, batches_lose_one_entity) {
-    const auto each = [&](int told, int broken, int allocations, auto change,
+TYPED_TEST(sparse_guarantee, a_failed_batch_drops_the_changes_of_one_entity) {
+    const auto each = [&](int calls, int broken, int allocations, auto change,
                           std::size_t unit = 1) {
-        this->must_lose_one(trouble::in_hook, hooks::tell, told, change, unit);
-        this->must_lose_one(trouble::in_hook, hooks::record, told, change, unit);
-        this->must_lose_one(trouble::in_copy, hooks::none, broken, change, unit);
-        this->must_lose_one(trouble::in_memory, hooks::none, allocations, change, 100);
+        this->must_drop_one(trouble::in_hook, hooks::connected, calls, change, unit);
+        this->must_drop_one(trouble::in_hook, hooks::record, calls, change, unit);
+        this->must_drop_one(trouble::in_copy, hooks::none, broken, change, unit);
+        this->must_drop_one(trouble::in_memory, hooks::none, allocations, change, 100);
     };
     each(24, 24, 1, [](auto& s) { s.w.template query<place>().set(s.breaks); });
     each(24, 24, 1, [](auto& s) { s.w.template query<place>().set(s.heavy, fragile(3)); });

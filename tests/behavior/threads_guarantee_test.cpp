@@ -1,7 +1,7 @@
-// A throw at every point of a parallel phase and of a command buffer's life: each copy, each allocation, each
-// hook. What was recorded happens or does not, call by call; nothing leaks, and the world goes on. On one
-// thread, so that the points are the same each time. Linked with world_guarantee_test.cpp, where allocations
-// are made to fail.
+// Exceptions at every point of a parallel phase and of a command buffer's life: each copy, each
+// allocation, each hook. Each recorded call is applied completely or not at all, nothing leaks, and
+// the world stays usable. Runs on one thread, so that the points of failure are reproducible.
+// Linked with world_guarantee_test.cpp, which makes allocations fail.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
@@ -37,23 +37,23 @@ struct scene {
     using world_type = basic_world<Layout>;
     using id_type = basic_id<Layout>;
 
-    judge heard;
+    judge counter;
     world_type w;
     std::vector<id_type> all;
     std::vector<id_type> made;
     fragile breaks{7};
-    sequential_executor one;
+    sequential_executor executor;
 
     scene() {
         w.template define<spark>().sparse();
         for (int i = 0; i < 8; ++i) all.push_back(w.spawn(place{i}, counted(i)));
-        for (int i = 0; i < 3; ++i) w.destroy(w.spawn());  // keys that wait
-        w.template on_insert<std::string>([this](id_type, std::string&) { heard.hear(); });
+        for (int i = 0; i < 3; ++i) w.destroy(w.spawn());  // free keys
+        w.template on_insert<std::string>([this](id_type, std::string&) { counter.count_call(); });
         made.reserve(64);
     }
 
     void change() {
-        w.template query<const place>().par_each(one, 1, [this](id_type e, const place& p) {
+        w.template query<const place>().par_each(executor, 1, [this](id_type e, const place& p) {
             if (p.x == 5) {
                 w.destroy(e);
                 return;
@@ -76,7 +76,7 @@ struct scene {
         }
     }
 
-    /// How many calls have not had their effect; each has had all of it, or nothing.
+    /// The number of calls without effect. Expects each call to have its whole effect or none.
     int count_unchanged() {
         int unchanged = 0;
         std::size_t living = 0;
@@ -97,9 +97,9 @@ struct scene {
                 continue;
             }
             ++living;
-            const bool is_whole = w.template has_all<counted, fragile, std::string>(e);
-            EXPECT_TRUE(is_whole);
-            if (!w.template has<spark>(e)) ++unchanged;  // which came by a call of its own
+            const bool is_complete = w.template has_all<counted, fragile, std::string>(e);
+            EXPECT_TRUE(is_complete);
+            if (!w.template has<spark>(e)) ++unchanged;  // set by a separate call
         }
         EXPECT_EQ(w.size(), living);
         EXPECT_EQ(w.depth(), 0u);
@@ -115,9 +115,10 @@ TYPED_TEST_SUITE(threads_guarantee, presets, test::layout_names);
 constexpr trouble all_troubles[] = {trouble::in_hook, trouble::in_all_hooks, trouble::in_copy,
                                     trouble::in_memory};
 
-/// `play(scene, n)` gives what was thrown when the n-th event failed; until none does.
-template <class Layout, class Play>
-void try_all(Play play) {
+/// Calls `simulate(scene, kind, n)` with increasing n until it returns `nothing`. It makes the n-th
+/// event fail and returns the result of `caught`.
+template <class Layout, class Simulate>
+void try_all(Simulate simulate) {
     for (const trouble kind : all_troubles) {
         for (int n = 0;; ++n) {
             SCOPED_TRACE("trouble " + std::to_string(static_cast<int>(kind)) + ", event " +
@@ -126,7 +127,7 @@ void try_all(Play play) {
             int thrown = nothing;
             {
                 scene<Layout> s;
-                thrown = play(s, kind, n);
+                thrown = simulate(s, kind, n);
                 EXPECT_EQ(s.count_unchanged() == 0, thrown == nothing);
                 s.made.clear();
                 s.w.reset();
@@ -141,12 +142,13 @@ void try_all(Play play) {
     }
 }
 
-TYPED_TEST(threads_guarantee, a_phase_that_fails_anywhere_leaves_each_entity_whole) {
-    try_all<TypeParam>(
-        [](auto& s, trouble kind, int n) { return caught(kind, s.heard, n, [&] { s.change(); }); });
+TYPED_TEST(threads_guarantee, a_phase_that_fails_anywhere_leaves_each_entity_consistent) {
+    try_all<TypeParam>([](auto& s, trouble kind, int n) {
+        return caught(kind, s.counter, n, [&] { s.change(); });
+    });
 }
 
-TYPED_TEST(threads_guarantee, a_buffer_that_cannot_record_has_recorded_nothing_of_that_call) {
+TYPED_TEST(threads_guarantee, a_failed_recording_call_adds_nothing_to_the_buffer) {
     for (const trouble kind : {trouble::in_copy, trouble::in_memory})
         for (int n = 0;; ++n) {
             scene<TypeParam> s;
@@ -154,7 +156,7 @@ TYPED_TEST(threads_guarantee, a_buffer_that_cannot_record_has_recorded_nothing_o
             std::size_t before = 0;
             {
                 basic_command_buffer<TypeParam> b{s.w};
-                thrown = caught(kind, s.heard, n, [&] {
+                thrown = caught(kind, s.counter, n, [&] {
                     for (const auto e : s.all) {
                         before = b.pending();
                         b.set(e, long_text(1), s.breaks);
@@ -172,15 +174,16 @@ TYPED_TEST(threads_guarantee, a_buffer_that_cannot_record_has_recorded_nothing_o
         }
 }
 
-TYPED_TEST(threads_guarantee, a_buffer_that_fails_anywhere_when_applied_leaves_each_entity_whole) {
+TYPED_TEST(threads_guarantee,
+           a_buffer_that_fails_anywhere_when_applied_leaves_each_entity_consistent) {
     try_all<TypeParam>([](auto& s, trouble kind, int n) {
         basic_command_buffer<TypeParam> b{s.w};
         s.record(b);
-        const int thrown = caught(kind, s.heard, n, [&] {
+        const int thrown = caught(kind, s.counter, n, [&] {
             s.w.submit(b);
             s.w.apply_submitted();
         });
-        if (!b.empty()) {  // it could not be handed over: it is still there
+        if (!b.empty()) {  // submitting failed: the buffer keeps its commands
             EXPECT_NE(thrown, nothing);
             s.w.submit(b);
             EXPECT_EQ(s.count_unchanged(), 0);

@@ -1,4 +1,4 @@
-// The programs of Healing Entities and of R-Type's document, line by line, with a world.
+// The programs of the Healing Entities and R-Type documents, line by line, on a Muster world.
 #include <muster/muster.hpp>
 #include <muster/world/instantiate.hpp>
 
@@ -15,7 +15,7 @@
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
-// R-Type's ids, whose spent slots wait for a clean-up.
+// R-Type's ids. An exhausted slot stays a tombstone until a clean-up.
 using r_type_layout = muster::test::with_policy<std::uint32_t, muster::test::compact_bits,
                                                 muster::exhaustion::tombstone>;
 MUSTER_INSTANTIATE(r_type_layout)
@@ -30,53 +30,53 @@ struct health {
     int points = 100;
 };
 
-/// How an error ends that was raised in this line of this file.
-std::string place(const char* call, unsigned line) {
+/// The end of the message of an error that `call` raises in this line of this file.
+std::string call_site(const char* call, unsigned line) {
     return detail::text(" (", call, " at world_documents_test.cpp:", line, ")");
 }
 
 // ---- Healing Entities --------------------------------------------------------------------------
 
-TEST(healing_entities_in_a_world, what_is_deleted_is_dead_to_the_next_line) {
+TEST(healing_entities_in_a_world, a_destroyed_entity_is_dead_at_once) {
     basic_world<layouts::compact> w;
     const auto e = w.spawn();
     EXPECT_TRUE(w.destroy(e));
     const unsigned line = __LINE__ + 1;
-    const std::string said = test::sentence_of([&] { w.set(e, vector3{}); });
-    EXPECT_EQ(said,
-              "entity E:0[0] is dead: slot 0 is now at version 1; world_options.provenance would "
-              "tell where it was destroyed" +
-                  place("set", line));
+    const std::string message = test::sentence_of([&] { w.set(e, vector3{}); });
+    EXPECT_EQ(message,
+              "entity E:0[0] is dead: slot 0 is now at version 1; set world_options.provenance to "
+              "record where entities are destroyed" +
+                  call_site("set", line));
     EXPECT_EQ(test::code_of([&] { w.set(e, vector3{}); }), errc::dead_entity);
     EXPECT_EQ(test::code_of([&] { (void)w.get<vector3>(e); }), errc::dead_entity);
     EXPECT_FALSE(w.remove<vector3>(e));
     EXPECT_FALSE(w.destroy(e));
 }
 
-TEST(healing_entities_in_a_world, a_world_that_keeps_provenance_knows_where_it_died) {
+TEST(healing_entities_in_a_world, a_world_with_provenance_reports_where_an_entity_was_destroyed) {
     basic_world<layouts::compact> w({.provenance = true});
     const auto e = w.spawn(vector3{});
     w.name(e, "goblin");
-    const unsigned death = __LINE__ + 1;
+    const unsigned destruction = __LINE__ + 1;
     w.destroy(e);
     const unsigned line = __LINE__ + 1;
-    const std::string said = test::sentence_of([&] { (void)w.get<vector3>(e); });
-    EXPECT_EQ(said, detail::text("entity E:0[0] \"goblin\" is dead: destroyed at ",
-                                 "world_documents_test.cpp:", death, "; slot 0 is now at version 1",
-                                 place("get", line)));
+    const std::string message = test::sentence_of([&] { (void)w.get<vector3>(e); });
+    EXPECT_EQ(message, detail::text("entity E:0[0] \"goblin\" is dead: destroyed at ",
+                                    "world_documents_test.cpp:", destruction,
+                                    "; slot 0 is now at version 1", call_site("get", line)));
 }
 
-TEST(healing_entities_in_a_world, an_id_that_no_world_has_made_is_dead) {
+TEST(healing_entities_in_a_world, an_id_that_no_world_issued_is_dead) {
     basic_world<layouts::compact> w;
     const auto forged = basic_id<layouts::compact>::pack(7, 3);
     const unsigned line = __LINE__ + 1;
-    const std::string said = test::sentence_of([&] { w.set(forged, vector3{}); });
-    EXPECT_EQ(said,
-              "entity E:7[3] is dead: no entity was ever made with this id" + place("set", line));
+    const std::string message = test::sentence_of([&] { w.set(forged, vector3{}); });
+    EXPECT_EQ(message,
+              "entity E:7[3] is dead: no entity ever had this id" + call_site("set", line));
 }
 
 // The version is 0, unless the number was used before in this process.
-TEST(healing_entities_in_a_world, an_entity_of_world_1_is_a_stranger_in_world_2) {
+TEST(healing_entities_in_a_world, an_entity_of_world_1_is_foreign_to_world_2) {
     world world1({.number = 1});
     world world2({.number = 2});
     const entity e = world1.spawn(vector3{1, 2, 3});
@@ -84,9 +84,9 @@ TEST(healing_entities_in_a_world, an_entity_of_world_1_is_a_stranger_in_world_2)
     EXPECT_EQ(to_string(e), detail::text("E:1-0[", e.version(), "]"));
     EXPECT_EQ(to_string(world2), "W:2");
     const unsigned line = __LINE__ + 1;
-    const std::string said = test::sentence_of([&] { world2.set(e, vector3{}); });
-    EXPECT_EQ(said, detail::text("entity E:1-0[", e.version(), "] belongs to world W:1, not to W:2",
-                                 place("set", line)));
+    const std::string message = test::sentence_of([&] { world2.set(e, vector3{}); });
+    EXPECT_EQ(message, detail::text("entity E:1-0[", e.version(),
+                                    "] belongs to world W:1, not to W:2", call_site("set", line)));
 
     const auto foreign = errc::foreign_entity;
     EXPECT_EQ(test::code_of([&] { world2.destroy(e); }), foreign);
@@ -100,22 +100,22 @@ TEST(healing_entities_in_a_world, an_entity_of_world_1_is_a_stranger_in_world_2)
     EXPECT_FALSE(world2.alive(e));
     EXPECT_FALSE(world2.has<vector3>(e));
     EXPECT_EQ(world2.try_get<vector3>(e), nullptr);
-    EXPECT_EQ(world2.get<vector3>(twin).x, 4);  // the same key: nothing was done to it
+    EXPECT_EQ(world2.get<vector3>(twin).x, 4);  // has the same key and is unchanged
     EXPECT_EQ(world1.get<vector3>(e).x, 1);
 }
 
-TEST(healing_entities_in_a_world, the_invalid_id_is_of_no_world) {
+TEST(healing_entities_in_a_world, the_invalid_id_belongs_to_no_world) {
     world w;
     const entity invalid;
     EXPECT_FALSE(w.alive(invalid));
     EXPECT_FALSE(w.destroy(invalid));
     const unsigned line = __LINE__ + 1;
-    const std::string said = test::sentence_of([&] { w.set(invalid, vector3{}); });
-    EXPECT_EQ(said,
-              "entity E:null is dead: it is the null id, which names nothing" + place("set", line));
+    const std::string message = test::sentence_of([&] { w.set(invalid, vector3{}); });
+    EXPECT_EQ(message, "entity E:null is dead: it is the null id, which names no entity" +
+                           call_site("set", line));
 }
 
-TEST(healing_entities_in_a_world, it_grows_beyond_the_256_it_starts_with) {
+TEST(healing_entities_in_a_world, a_world_grows_beyond_256_entities) {
     world w;
     std::unordered_set<entity> all;
     for (int i = 0; i < 1000; ++i) all.insert(w.spawn(health{i}));
@@ -161,7 +161,7 @@ TEST(r_type_in_a_world, cleanup_recycles_tombstones) {
     const auto tombstone = r_type_entity::pack(0, 4095);
     EXPECT_TRUE(tombstone.is_tombstone());
     EXPECT_FALSE(registry.alive(tombstone));
-    EXPECT_EQ(registry.spawn().key(), 1u);  // index 0 waits
+    EXPECT_EQ(registry.spawn().key(), 1u);  // index 0 is a tombstone
     EXPECT_EQ(registry.recycle_tombstones(), 1u);
     EXPECT_EQ(registry.recycle_tombstones(), 0u);
     const auto again = registry.spawn();
@@ -170,7 +170,7 @@ TEST(r_type_in_a_world, cleanup_recycles_tombstones) {
     EXPECT_FALSE(registry.alive(last));
 }
 
-TEST(r_type_in_a_world, room_for_10_000_entities_is_made_once) {
+TEST(r_type_in_a_world, reserving_room_for_10_000_entities_keeps_addresses) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<r_type_layout> registry;
     registry.reserve(10'000);
@@ -183,7 +183,7 @@ TEST(r_type_in_a_world, room_for_10_000_entities_is_made_once) {
     EXPECT_EQ(registry.size(), 10'000u);
 }
 
-TEST(r_type_in_a_world, entities_are_removed_by_a_condition) {
+TEST(r_type_in_a_world, entities_are_destroyed_by_a_predicate) {
     basic_world<r_type_layout> registry;
     std::vector<r_type_entity> all;
     for (int i = 0; i < 100; ++i) all.push_back(registry.spawn(health{i}, vector3{}));
@@ -198,7 +198,7 @@ TEST(r_type_in_a_world, entities_are_removed_by_a_condition) {
     }
 }
 
-TEST(r_type_in_a_world, a_function_that_validates_refuses_the_dead) {
+TEST(r_type_in_a_world, a_validating_function_refuses_dead_entities) {
     basic_world<r_type_layout> registry;
     const auto process = [&](r_type_entity e) {
         if (!registry.alive(e)) throw std::runtime_error("Entity is dead!");
@@ -212,7 +212,7 @@ TEST(r_type_in_a_world, a_function_that_validates_refuses_the_dead) {
     EXPECT_THROW(process(r_type_entity{}), std::runtime_error);
 }
 
-TEST(r_type_in_a_world, entities_are_keys_of_a_hash_map) {
+TEST(r_type_in_a_world, entities_can_be_keys_of_a_hash_map) {
     basic_world<r_type_layout> registry;
     std::unordered_map<r_type_entity, std::string> names;
     const auto player = registry.spawn();
@@ -222,7 +222,7 @@ TEST(r_type_in_a_world, entities_are_keys_of_a_hash_map) {
     names[monster] = "Monster";
     EXPECT_EQ(names.at(player), "Player");
     EXPECT_EQ(names.at(monster), "Monster");
-    std::erase_if(names, [&](const auto& one) { return !registry.alive(one.first); });
+    std::erase_if(names, [&](const auto& entry) { return !registry.alive(entry.first); });
     EXPECT_EQ(names.size(), 1u);
     EXPECT_TRUE(names.contains(monster));
 }
@@ -240,8 +240,8 @@ TEST(r_type_in_a_world, an_entity_can_be_described) {
     EXPECT_EQ(info(e), "Entity[index=0, gen=1, alive=0]");
 }
 
-/// The document's example, done right: what rests in the pool stays alive, and is marked, so that it
-/// cannot be given back twice.
+/// A correct version of the document's example. Entities in the pool stay alive and are marked, so
+/// that none can be released twice.
 class entity_pool {
 public:
     explicit entity_pool(basic_world<r_type_layout>& of) : registry_(of) {}
@@ -250,13 +250,13 @@ public:
         while (!resting_.empty()) {
             const r_type_entity e = resting_.back();
             resting_.pop_back();
-            // Somebody may have destroyed it meanwhile.
+            // The entity may have been destroyed in the meantime.
             if (registry_.remove<at_rest>(e)) return e;
         }
         return registry_.spawn();
     }
 
-    /// False if it is dead or here already.
+    /// Returns false if `e` is dead or already in the pool.
     bool release(r_type_entity e) {
         if (!registry_.alive(e) || registry_.has<at_rest>(e)) return false;
         resting_.push_back(e);
@@ -271,7 +271,7 @@ private:
     std::vector<r_type_entity> resting_;
 };
 
-TEST(r_type_in_a_world, a_pool_of_entities_hands_out_living_ones_only) {
+TEST(r_type_in_a_world, an_entity_pool_returns_only_living_entities) {
     basic_world<r_type_layout> registry;
     entity_pool pool(registry);
     const auto e = pool.acquire();
@@ -283,7 +283,7 @@ TEST(r_type_in_a_world, a_pool_of_entities_hands_out_living_ones_only) {
     EXPECT_TRUE(registry.empty(e));
 
     EXPECT_TRUE(pool.release(e));
-    EXPECT_FALSE(pool.release(e));  // or two would own it
+    EXPECT_FALSE(pool.release(e));  // otherwise two callers would own `e`
     EXPECT_EQ(pool.acquire(), e);
     EXPECT_NE(pool.acquire(), e);
 

@@ -1,5 +1,5 @@
-// Every allocation and every copy of every call fails once. The world must then be as it was, nothing
-// may leak, and the same call must still do what it does in a world where nothing ever failed.
+// Makes every allocation and every copy of every call fail once. The world must then be unchanged,
+// nothing may leak, and the repeated call must have the effect of a call that never failed.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include "support/trouble.hpp"
 #include "support/world_dump.hpp"
 
-// ---- allocations that fail: the linker leads these calls here (tests/CMakeLists.txt) -----------
+// ---- failing allocations: the linker redirects these calls (tests/CMakeLists.txt) --------------
 
 extern "C" {
 void* __real_malloc(std::size_t size);
@@ -38,7 +38,7 @@ void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
 }
 }
 
-// Not inline: g++ would take `free` for the wrong partner of what it sees as `new`.
+// Not inline: g++ would warn that `free` does not match `new`.
 [[gnu::noinline]] void* operator new(std::size_t size) {
     if (void* const made = std::malloc(size == 0 ? 1 : size)) return made;
     throw std::bad_alloc();
@@ -74,27 +74,27 @@ using test::sealed;
 using test::tagged;
 using test::text_of;
 
-/// Not used in a scene: the call that is tested meets it first.
+/// Not used in a scene, so that the tested call registers the type.
 struct newcomer {
     fragile inner;
     explicit newcomer(int number = 0) : inner(number) {}
 };
 struct new_tag {};
-std::string text_of(const newcomer& one) {
-    return test::text_of(one.inner);
+std::string text_of(const newcomer& value) {
+    return test::text_of(value.inner);
 }
 std::string text_of(const new_tag&) {
     return "yes";
 }
 
-/// Too long for a string to keep without memory.
+/// Too long for a string to store without an allocation.
 std::string long_text(int number) {
     return "a text that needs memory of its own, number " + std::to_string(number);
 }
 
 enum class keys { all_in_use, some_free };
 
-/// 64 entities, as many as fit without more records, in chunks of 8 rows, which are all full.
+/// 64 entities, which use all allocated records, in full chunks of 8 rows.
 template <class Layout>
 struct scene {
     using world_type = basic_world<Layout>;
@@ -105,16 +105,16 @@ struct scene {
     eight pairs, triples, numbers, brittle, texts, bulks, rich;  // see the constructor
     id_type single;
     std::array<id_type, 7> bare;  // without components
-    std::vector<id_type> dead;    // of `bare`; their keys are free
+    std::vector<id_type> dead;    // destroyed entities of `bare`; their keys are free
 
-    // Arguments, made before anything can fail.
+    // Arguments, constructed before anything can fail.
     fragile breaks{100};
     std::string text = long_text(101);
     lone alone{102};
     newcomer stranger{103};
     typename world_type::builder_type recipe = w.builder();
-    // What a call has made or changed.
-    id_type who;
+    // The entities that a call created or changed.
+    id_type target;
     std::array<id_type, 5> made;
 
     explicit scene(keys state) {
@@ -142,7 +142,7 @@ struct scene {
             }
     }
 
-    /// All that can be seen, and the arguments.
+    /// The observable state of the world and of the arguments.
     std::string look() {
         const std::uint64_t base = pairs[0].version();
         std::string seen = test::dump<Layout, fragile, std::string, counted, lone, over_aligned,
@@ -153,7 +153,7 @@ struct scene {
                             text_of(alone), " ", recipe.size());
     }
 
-    /// What is seen, and the ids that come next.
+    /// The state, and the ids that the world issues next.
     std::string outcome() {
         std::string seen = look() + "\nnext:";
         for (int i = 0; i < 6; ++i) seen += " " + text_of(w.spawn(), pairs[0].version());
@@ -188,7 +188,7 @@ struct tallies {
     friend bool operator==(const tallies&, const tallies&) = default;
 };
 
-/// How often a call must fail at least, so that it is known that it was tested.
+/// The least numbers of failures of a call. They prove that the test reaches the failing code.
 struct at_least {
     int allocations;
     int copies;
@@ -197,8 +197,8 @@ struct at_least {
 template <class Layout>
 class world_guarantee : public testing::Test {
 protected:
-    /// `call(scene)` fails at each point where it can; at last, the entity it has put in `who` must
-    /// have these values.
+    /// Makes `call(scene)` fail at each point where it can. Finally, the entity that it stored in
+    /// `target` must have these values.
     template <class Call>
     void must_hold(at_least wanted, const std::string& values, Call call) {
         int no_memory = 0;
@@ -221,14 +221,14 @@ private:
         {
             scene<Layout> unharmed(state);
             call(unharmed);
-            EXPECT_EQ(unharmed.values(unharmed.who), values);
+            EXPECT_EQ(unharmed.values(unharmed.target), values);
             expected = unharmed.outcome();
         }
         bool struck = true;
         for (int n = 0; struck; ++n) {
             SCOPED_TRACE(detail::text("event ", static_cast<std::uint64_t>(n), " of ", values));
             struck = fail_at(which, n, failures, state, expected, call);
-            ASSERT_EQ(tallies(), outside);  // the scene is gone, and all that was in it
+            ASSERT_EQ(tallies(), outside);  // the scene and its values are destroyed
             ASSERT_EQ(fragile::count.misused + counted::count.misused, 0);
         }
     }
@@ -264,66 +264,68 @@ private:
 using presets = testing::Types<layouts::bound, layouts::exact>;  // records of 8 and of 16 bytes
 TYPED_TEST_SUITE(world_guarantee, presets, test::layout_names);
 
-// ---- entities come -----------------------------------------------------------------------------
+// ---- creating entities -------------------------------------------------------------------------
 
-TYPED_TEST(world_guarantee, a_spawn_that_fails_changes_nothing) {
-    this->must_hold({1, 0}, "row 0", [](auto& s) { s.who = s.w.spawn(); });
+TYPED_TEST(world_guarantee, a_failed_spawn_changes_nothing) {
+    this->must_hold({1, 0}, "row 0", [](auto& s) { s.target = s.w.spawn(); });
     this->must_hold({5, 2}, "row 8: fragile 100, string 101",
-                    [](auto& s) { s.who = s.w.spawn(s.breaks, s.text); });
+                    [](auto& s) { s.target = s.w.spawn(s.breaks, s.text); });
     this->must_hold({4, 0}, "row 8: fragile 100, string 101",
-                    [](auto& s) { s.who = s.w.spawn(std::move(s.text), std::move(s.breaks)); });
-    this->must_hold({8, 2}, "row 0: lone 102, newcomer 103, new_tag yes",
-                    [](auto& s) { s.who = s.w.spawn(new_tag{}, s.stranger, std::move(s.alone)); });
+                    [](auto& s) { s.target = s.w.spawn(std::move(s.text), std::move(s.breaks)); });
+    this->must_hold({8, 2}, "row 0: lone 102, newcomer 103, new_tag yes", [](auto& s) {
+        s.target = s.w.spawn(new_tag{}, s.stranger, std::move(s.alone));
+    });
     this->must_hold(
         {5, 2},
         "row 8: fragile 100, string 101, counted 1, aligned 1, bulky 1, tagged yes, sealed 1",
         [](auto& s) {
-            s.who = s.w.spawn(s.breaks, counted(1), s.text, tagged{}, over_aligned{1}, bulky(1),
-                              sealed(1));
+            s.target = s.w.spawn(s.breaks, counted(1), s.text, tagged{}, over_aligned{1}, bulky(1),
+                                 sealed(1));
         });
 }
 
-TYPED_TEST(world_guarantee, an_exact_id_that_fails_is_still_to_be_had) {
+TYPED_TEST(world_guarantee, an_exact_id_is_still_available_after_a_failure) {
     const auto at = [](auto& s, std::uint64_t key) {
         return basic_id<TypeParam>::pack(key, s.single.version() + 1, s.single.world());
     };
     for (const std::uint64_t key :
          {std::uint64_t{70}, std::uint64_t{3000}, TypeParam::last_key / 2})
         this->must_hold({5, 2}, "row 8: fragile 100, string 101",
-                        [&](auto& s) { s.who = s.w.spawn_at(at(s, key), s.breaks, s.text); });
-    // One that waits for reuse leaves the middle of the line.
+                        [&](auto& s) { s.target = s.w.spawn_at(at(s, key), s.breaks, s.text); });
+    // A free key is unlinked from the middle of the free list.
     this->must_hold({9, 2}, "row 0: newcomer 103", [&](auto& s) {
-        s.who = s.w.spawn_at(at(s, s.dead.empty() ? 65 : s.dead[1].key()), s.stranger);
+        s.target = s.w.spawn_at(at(s, s.dead.empty() ? 65 : s.dead[1].key()), s.stranger);
     });
 }
 
-TYPED_TEST(world_guarantee, many_that_fail_are_none) {
-    this->must_hold({3, 0}, "row 0", [](auto& s) { s.who = s.w.spawn_many(70)[69]; });
+TYPED_TEST(world_guarantee, a_failed_spawn_of_many_creates_no_entity) {
+    this->must_hold({3, 0}, "row 0", [](auto& s) { s.target = s.w.spawn_many(70)[69]; });
     this->must_hold({6, 10}, "row 12: fragile 100, string 101", [](auto& s) {
         std::ranges::copy(s.w.spawn_many(5, s.text, s.breaks), s.made.begin());
-        s.who = s.made[4];
+        s.target = s.made[4];
     });
     this->must_hold({6, 10}, "row 12: fragile 100, string 101", [](auto& s) {
         const std::vector<std::string> texts(5, s.text);
         std::ranges::copy(s.w.spawn_columns(texts, std::vector(5, s.breaks)), s.made.begin());
-        s.who = s.made[4];
+        s.target = s.made[4];
     });
     this->must_hold({8, 6}, "row 2: counted 7, newcomer 103, new_tag yes", [](auto& s) {
         s.w.spawn_into(std::span(s.made).first(3), s.stranger, counted(7), new_tag{});
-        s.who = s.made[2];
+        s.target = s.made[2];
     });
     this->must_hold({6, 8}, "row 11: fragile 3, string 101", [](auto& s) {
         const auto fill = [&](const auto& rows) {
             std::ranges::copy(rows.entities(), s.made.begin());
             int value = 0;
-            for (fragile& one : rows.template components<fragile>()) one.value = value++;
+            for (fragile& component : rows.template components<fragile>())
+                component.value = value++;
         };
         s.w.spawn_rows(4, fill, s.breaks, s.text);
-        s.who = s.made[3];
+        s.target = s.made[3];
     });
 }
 
-TYPED_TEST(world_guarantee, a_fill_that_throws_leaves_no_entity) {
+TYPED_TEST(world_guarantee, a_throwing_fill_function_leaves_no_entity) {
     scene<TypeParam> s(keys::all_in_use);
     const std::string before = s.look();
     const tallies living;
@@ -338,7 +340,7 @@ TYPED_TEST(world_guarantee, a_fill_that_throws_leaves_no_entity) {
     EXPECT_EQ(s.look(), before);
     EXPECT_EQ(tallies(), living);
     ASSERT_EQ(shown.size(), 5u);
-    // They were seen: their keys come again in the same order, their versions do not.
+    // The callback saw these ids: their keys are reused in the same order, with new versions.
     for (const auto e : shown) {
         EXPECT_FALSE(s.w.alive(e));
         const auto next = s.w.spawn();
@@ -347,105 +349,109 @@ TYPED_TEST(world_guarantee, a_fill_that_throws_leaves_no_entity) {
     }
 }
 
-TYPED_TEST(world_guarantee, a_clone_that_fails_is_no_entity) {
+TYPED_TEST(world_guarantee, a_failed_clone_creates_no_entity) {
     this->must_hold({4, 2}, "row 8: fragile 3, string 3",
-                    [](auto& s) { s.who = s.w.clone(s.pairs[3]); });
+                    [](auto& s) { s.target = s.w.clone(s.pairs[3]); });
     this->must_hold(
         {4, 2},
         "row 8: fragile 63, string 63, counted 7, aligned 63, bulky 63, tagged yes, sealed 63",
-        [](auto& s) { s.who = s.w.clone(s.rich[3], counted(7)); });
+        [](auto& s) { s.target = s.w.clone(s.rich[3], counted(7)); });
     this->must_hold({6, 4}, "row 0: fragile 100, string 3, counted 7, newcomer 103", [](auto& s) {
-        s.who = s.w.clone(s.pairs[3], s.breaks, s.stranger, counted(7));
+        s.target = s.w.clone(s.pairs[3], s.breaks, s.stranger, counted(7));
     });
-    // What cannot be copied is given; it stays the caller's until all is well.
+    // The move-only value is passed; the caller keeps it until the call succeeds.
     this->must_hold({1, 2}, "row 1: fragile 70, counted 70, lone 102",
-                    [](auto& s) { s.who = s.w.clone(s.single, std::move(s.alone)); });
+                    [](auto& s) { s.target = s.w.clone(s.single, std::move(s.alone)); });
     this->must_hold({8, 6}, "row 10: fragile 15, string 101, counted 15", [](auto& s) {
         std::ranges::copy(s.w.clone_many(3, s.triples[5], s.text), s.made.begin());
-        s.who = s.made[2];
+        s.target = s.made[2];
     });
 }
 
-TYPED_TEST(world_guarantee, a_builder_that_fails_makes_nothing_and_can_be_used_again) {
+TYPED_TEST(world_guarantee, a_failed_builder_call_creates_nothing_and_can_be_repeated) {
     const std::string values = "fragile 80, string 80, tagged yes, newcomer 80";
-    this->must_hold({8, 4}, "row 0: " + values, [](auto& s) { s.who = s.recipe.spawn(); });
+    this->must_hold({8, 4}, "row 0: " + values, [](auto& s) { s.target = s.recipe.spawn(); });
     this->must_hold({8, 12}, "row 2: " + values, [](auto& s) {
         std::ranges::copy(s.recipe.spawn_many(3), s.made.begin());
-        s.who = s.made[2];
+        s.target = s.made[2];
     });
     this->must_hold({8, 4}, "row 0: fragile 80, string 80, counted 12, tagged yes, newcomer 80",
-                    [](auto& s) { s.who = s.recipe.clone(s.triples[2]); });
+                    [](auto& s) { s.target = s.recipe.clone(s.triples[2]); });
     this->must_hold({4, 6}, "row 0: fragile 100, string 80, tagged yes, newcomer 80",
-                    [](auto& s) { s.who = s.recipe.set(s.breaks).spawn(); });
-    // A value that cannot be kept: the recipe stays what it was.
+                    [](auto& s) { s.target = s.recipe.set(s.breaks).spawn(); });
+    // Failing to store a value leaves the recipe unchanged.
     this->must_hold({4, 0}, "row 1: fragile 1, string 1", [](auto& s) {
-        s.who = s.pairs[1];
+        s.target = s.pairs[1];
         s.recipe.set(over_aligned{5});
     });
 }
 
-// ---- components come and go --------------------------------------------------------------------
+// ---- adding and removing components ------------------------------------------------------------
 
-TYPED_TEST(world_guarantee, a_set_that_fails_gives_and_assigns_nothing) {
+TYPED_TEST(world_guarantee, a_failed_set_adds_and_assigns_nothing) {
     // new
     this->must_hold({4, 2}, "row 8: fragile 100",
-                    [](auto& s) { s.w.set(s.who = s.bare[1], s.breaks); });
+                    [](auto& s) { s.w.set(s.target = s.bare[1], s.breaks); });
     this->must_hold({4, 0}, "row 8: fragile 2, string 2, counted 7",
-                    [](auto& s) { s.w.set(s.who = s.pairs[2], counted(7)); });
+                    [](auto& s) { s.w.set(s.target = s.pairs[2], counted(7)); });
     this->must_hold({8, 2}, "row 0: fragile 2, string 2, newcomer 103, new_tag yes",
-                    [](auto& s) { s.w.set(s.who = s.pairs[2], new_tag{}, s.stranger); });
+                    [](auto& s) { s.w.set(s.target = s.pairs[2], new_tag{}, s.stranger); });
     // assigned
     this->must_hold({2, 0}, "row 2: fragile 2, string 101",
-                    [](auto& s) { s.w.set(s.who = s.pairs[2], s.text); });
+                    [](auto& s) { s.w.set(s.target = s.pairs[2], s.text); });
     this->must_hold({2, 2},
                     "row 2: fragile 100, string 101, counted 62, aligned 62, bulky 62, tagged "
                     "yes, sealed 9",
-                    [](auto& s) { s.w.set(s.who = s.rich[2], s.text, s.breaks, sealed(9)); });
+                    [](auto& s) { s.w.set(s.target = s.rich[2], s.text, s.breaks, sealed(9)); });
     // both
     this->must_hold({6, 2}, "row 8: fragile 100, string 101, counted 7",
-                    [](auto& s) { s.w.set(s.who = s.pairs[2], s.text, counted(7), s.breaks); });
+                    [](auto& s) { s.w.set(s.target = s.pairs[2], s.text, counted(7), s.breaks); });
     this->must_hold({6, 4}, "row 0: fragile 100, string 101, lone 102, newcomer 103", [](auto& s) {
-        s.w.set(s.who = s.pairs[2], s.stranger, std::move(s.text), s.breaks, std::move(s.alone));
+        s.w.set(s.target = s.pairs[2], s.stranger, std::move(s.text), s.breaks, std::move(s.alone));
     });
 }
 
-TYPED_TEST(world_guarantee, an_emplace_or_add_that_fails_gives_nothing) {
+TYPED_TEST(world_guarantee, a_failed_emplace_or_add_adds_nothing) {
     this->must_hold({4, 2}, "row 8: fragile 5",
-                    [](auto& s) { s.w.template emplace<fragile>(s.who = s.bare[1], 5); });
+                    [](auto& s) { s.w.template emplace<fragile>(s.target = s.bare[1], 5); });
     this->must_hold({0, 2}, "row 1: fragile 5, string 1",
-                    [](auto& s) { s.w.template emplace<fragile>(s.who = s.pairs[1], 5); });
-    this->must_hold({6, 2}, "row 0: fragile 1, string 1, newcomer 6",
-                    [](auto& s) { s.w.template get_or_emplace<newcomer>(s.who = s.pairs[1], 6); });
-    this->must_hold({0, 0}, "row 1: fragile 1, string 1",
-                    [](auto& s) { s.w.template get_or_emplace<fragile>(s.who = s.pairs[1], 6); });
+                    [](auto& s) { s.w.template emplace<fragile>(s.target = s.pairs[1], 5); });
+    this->must_hold({6, 2}, "row 0: fragile 1, string 1, newcomer 6", [](auto& s) {
+        s.w.template get_or_emplace<newcomer>(s.target = s.pairs[1], 6);
+    });
+    this->must_hold({0, 0}, "row 1: fragile 1, string 1", [](auto& s) {
+        s.w.template get_or_emplace<fragile>(s.target = s.pairs[1], 6);
+    });
     this->must_hold(
         {8, 4}, "row 0: fragile 1, string 1, lone 0, tagged yes, newcomer 0",
-        [](auto& s) { s.w.template add<newcomer, fragile, tagged, lone>(s.who = s.pairs[1]); });
+        [](auto& s) { s.w.template add<newcomer, fragile, tagged, lone>(s.target = s.pairs[1]); });
 }
 
-TYPED_TEST(world_guarantee, a_remove_that_fails_takes_nothing) {
+TYPED_TEST(world_guarantee, a_failed_remove_removes_nothing) {
     this->must_hold({2, 0}, "row 8: fragile 11, string 11",
-                    [](auto& s) { s.w.template remove<counted>(s.who = s.triples[1]); });
+                    [](auto& s) { s.w.template remove<counted>(s.target = s.triples[1]); });
     this->must_hold({4, 0}, "row 8: counted 11", [](auto& s) {
-        s.w.template remove<fragile, tagged, std::string>(s.who = s.triples[1]);
+        s.w.template remove<fragile, tagged, std::string>(s.target = s.triples[1]);
     });
-    this->must_hold({2, 0}, "row 0",
-                    [](auto& s) { s.w.template remove<std::string, fragile>(s.who = s.pairs[1]); });
+    this->must_hold({2, 0}, "row 0", [](auto& s) {
+        s.w.template remove<std::string, fragile>(s.target = s.pairs[1]);
+    });
     this->must_hold({4, 0},
                     "row 0: fragile 67, string 67, counted 67, aligned 67, tagged yes, sealed 67",
-                    [](auto& s) { s.w.template remove<newcomer, bulky>(s.who = s.rich[7]); });
+                    [](auto& s) { s.w.template remove<newcomer, bulky>(s.target = s.rich[7]); });
 }
 
 TYPED_TEST(world_guarantee, clearing_a_type_that_is_in_one_chunk_is_all_or_nothing) {
     this->must_hold({2, 0},
                     "row 4: fragile 64, string 64, counted 64, aligned 64, bulky 64, tagged yes",
                     [](auto& s) {
-                        s.who = s.rich[4];
+                        s.target = s.rich[4];
                         s.w.template clear<sealed>();
                     });
 }
 
-TYPED_TEST(world_guarantee, clearing_a_type_everywhere_stops_between_chunks) {
+TYPED_TEST(world_guarantee,
+           clearing_a_type_of_several_chunks_clears_each_completely_or_not_at_all) {
     int failures = 0;
     for (int n = 0; n == 0 || test::allocations.has_struck(); ++n) {
         scene<TypeParam> s(keys::some_free);
@@ -457,7 +463,7 @@ TYPED_TEST(world_guarantee, clearing_a_type_everywhere_stops_between_chunks) {
             ++failures;
         }
         test::allocations.stop();
-        // A chunk is done or not; the twin does the same one by one.
+        // Each chunk is cleared completely or not at all; the twin removes from single entities.
         std::size_t left = s.w.template has<counted>(s.single) ? 1 : 0;
         for (const auto chunk :
              {&scene<TypeParam>::triples, &scene<TypeParam>::numbers, &scene<TypeParam>::rich}) {
@@ -479,64 +485,64 @@ TYPED_TEST(world_guarantee, clearing_a_type_everywhere_stops_between_chunks) {
     EXPECT_GE(failures, 3);
 }
 
-// ---- arguments that lie in the world -----------------------------------------------------------
+// ---- arguments stored in the world -------------------------------------------------------------
 
 TYPED_TEST(world_guarantee, an_argument_in_a_column_that_grows_survives_a_failure) {
     this->must_hold({4, 0}, "row 8: string 47", [](auto& s) {
-        s.w.set(s.who = s.bare[1], s.w.template get<std::string>(s.texts[7]));
+        s.w.set(s.target = s.bare[1], s.w.template get<std::string>(s.texts[7]));
     });
     this->must_hold({2, 0}, "row 8: string 47", [](auto& s) {
-        s.w.set(s.who = s.bare[1], std::move(s.w.template get<std::string>(s.texts[7])));
+        s.w.set(s.target = s.bare[1], std::move(s.w.template get<std::string>(s.texts[7])));
     });
     this->must_hold({2, 0}, "row 8: bulky 57", [](auto& s) {
-        s.w.set(s.who = s.bare[1], s.w.template get<bulky>(s.bulks[7]));
+        s.w.set(s.target = s.bare[1], s.w.template get<bulky>(s.bulks[7]));
     });
     this->must_hold({2, 2}, "row 8: fragile 37",
-                    [](auto& s) { s.who = s.w.spawn(s.w.template get<fragile>(s.brittle[7])); });
+                    [](auto& s) { s.target = s.w.spawn(s.w.template get<fragile>(s.brittle[7])); });
     this->must_hold({2, 0}, "row 8: fragile 7, string 7", [](auto& s) {
         auto [breaks, text] = s.w.template get<fragile, std::string>(s.pairs[7]);
-        s.who = s.w.spawn(std::move(text), std::move(breaks));
+        s.target = s.w.spawn(std::move(text), std::move(breaks));
     });
     this->must_hold({6, 0}, "row 10: string 47", [](auto& s) {
-        s.who = s.w.spawn_many(3, s.w.template get<std::string>(s.texts[7]))[2];
+        s.target = s.w.spawn_many(3, s.w.template get<std::string>(s.texts[7]))[2];
     });
     this->must_hold({4, 0}, "row 8: bulky 57", [](auto& s) {
-        s.who = s.w.clone(s.bulks[0], s.w.template get<bulky>(s.bulks[7]));
+        s.target = s.w.clone(s.bulks[0], s.w.template get<bulky>(s.bulks[7]));
     });
     this->must_hold({4, 0}, "row 9: bulky 57", [](auto& s) {
-        s.who = s.w.clone_many(2, s.bulks[0], s.w.template get<bulky>(s.bulks[7]))[1];
+        s.target = s.w.clone_many(2, s.bulks[0], s.w.template get<bulky>(s.bulks[7]))[1];
     });
 }
 
-TYPED_TEST(world_guarantee, an_argument_of_the_same_chunk_is_assigned_or_still_there) {
+TYPED_TEST(world_guarantee, an_argument_of_the_same_chunk_is_assigned_or_unchanged) {
     this->must_hold({2, 0}, "row 1: fragile 1, string 2", [](auto& s) {
-        s.w.set(s.who = s.pairs[1], s.w.template get<std::string>(s.pairs[2]));
+        s.w.set(s.target = s.pairs[1], s.w.template get<std::string>(s.pairs[2]));
     });
     this->must_hold({0, 0}, "row 1: fragile 1, string 2", [](auto& s) {
-        s.w.set(s.who = s.pairs[1], std::move(s.w.template get<std::string>(s.pairs[2])));
+        s.w.set(s.target = s.pairs[1], std::move(s.w.template get<std::string>(s.pairs[2])));
     });
     this->must_hold({4, 2}, "row 8: fragile 2, string 2, counted 7", [](auto& s) {
         auto [breaks, text] = s.w.template get<fragile, std::string>(s.pairs[2]);
-        s.w.set(s.who = s.pairs[1], breaks, std::move(text), counted(7));
+        s.w.set(s.target = s.pairs[1], breaks, std::move(text), counted(7));
     });
 }
 
 // ---- names, destruction, worlds ----------------------------------------------------------------
 
-TYPED_TEST(world_guarantee, a_name_that_cannot_be_kept_leaves_the_old_one) {
+TYPED_TEST(world_guarantee, a_name_that_cannot_be_stored_keeps_the_old_one) {
     const std::string other = "another name that is too long to be kept without memory";
     for (const std::size_t at : {0u, 1u, 2u})
         this->must_hold({2, 0}, detail::text("row ", at, ": fragile ", at, ", string ", at),
-                        [&](auto& s) { s.w.name(s.who = s.pairs[at], other); });
+                        [&](auto& s) { s.w.name(s.target = s.pairs[at], other); });
     this->must_hold({1, 0}, "row 0: string 40",
-                    [](auto& s) { s.w.name(s.who = s.texts[0], "short"); });
+                    [](auto& s) { s.w.name(s.target = s.texts[0], "short"); });
     scene<TypeParam> s(keys::all_in_use);
     s.w.name(s.pairs[1], other);
     EXPECT_EQ(s.w.lookup(other), s.pairs[1]);
     EXPECT_EQ(s.w.lookup("short"), s.bare[0]);
 }
 
-TYPED_TEST(world_guarantee, an_entity_whose_death_cannot_be_noted_lives_on) {
+TYPED_TEST(world_guarantee, an_entity_whose_destruction_cannot_be_recorded_stays_alive) {
     int failures = 0;
     for (int n = 0; n == 0 || test::allocations.has_struck(); ++n) {
         basic_world<TypeParam> w({.provenance = true});
@@ -561,7 +567,7 @@ TYPED_TEST(world_guarantee, an_entity_whose_death_cannot_be_noted_lives_on) {
     EXPECT_GE(failures, 2);
 }
 
-TYPED_TEST(world_guarantee, a_world_that_cannot_be_made_gives_its_number_back) {
+TYPED_TEST(world_guarantee, a_failed_construction_of_a_world_frees_its_number) {
     const std::uint64_t number = basic_world<TypeParam>().number();
     int failures = 0;
     for (int n = 0; n == 0 || test::allocations.has_struck(); ++n) {

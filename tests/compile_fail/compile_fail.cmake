@@ -1,5 +1,9 @@
 set(ENV{LC_ALL} C)
-set(compile ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE})
+set(compile ${COMPILER} -std=c++20 -fsyntax-only)
+if(PRECOMPILED)
+    list(APPEND compile -I${PRECOMPILED})
+endif()
+list(APPEND compile -I${INCLUDE})
 
 execute_process(COMMAND ${compile} ${SOURCE} RESULT_VARIABLE result ERROR_VARIABLE printed)
 if(NOT result EQUAL 0)

@@ -1,4 +1,4 @@
-// expect: muster: this component cannot be copied: hand it over with std::move.
+// expect: muster: this component cannot be copied: pass it with std::move.
 #include <muster/muster.hpp>
 
 #include <memory>

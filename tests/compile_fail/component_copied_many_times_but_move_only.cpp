@@ -1,4 +1,4 @@
-// expect: muster: each entity gets a copy: this component cannot be copied. Spawn them one by one, handing values over with std::move.
+// expect: muster: each entity receives a copy, but this component cannot be copied. Spawn one by one and pass values with std::move.
 #include <muster/muster.hpp>
 
 #include <memory>

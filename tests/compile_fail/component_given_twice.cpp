@@ -1,4 +1,4 @@
-// expect: muster: each component type can be given once.
+// expect: muster: component types must be distinct.
 #include <muster/muster.hpp>
 
 struct position {

@@ -1,4 +1,4 @@
-// expect: muster: an array cannot be a component: use std::string for a text, std::array or a struct for other arrays.
+// expect: muster: an array cannot be a component: use std::string for text, std::array or a struct for other arrays.
 #include <muster/muster.hpp>
 
 void use(muster::world& w, muster::entity e) {

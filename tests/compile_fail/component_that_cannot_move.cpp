@@ -1,4 +1,4 @@
-// expect: muster: this component can be neither moved nor copied: make it where it stays, with emplace or add.
+// expect: muster: this component can be neither moved nor copied: construct it in place with emplace or add.
 #include <muster/muster.hpp>
 
 struct fixed {

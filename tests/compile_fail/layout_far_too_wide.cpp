@@ -1,4 +1,4 @@
-// expect: muster::layout: the key, version and world bits together are more than the integer has.
+// expect: muster::layout: the key, version and world bits together exceed the integer's width.
 #include <muster/id/id_pool.hpp>
 
 #ifdef MUST_FAIL

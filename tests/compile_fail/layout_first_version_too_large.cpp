@@ -1,4 +1,4 @@
-// expect: muster::layout: first_version leaves no version to issue: it must be below the last one.
+// expect: muster::layout: first_version leaves no version to issue: it must be below the last version.
 #include <muster/id/id_pool.hpp>
 
 #ifdef MUST_FAIL

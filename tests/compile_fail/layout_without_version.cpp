@@ -1,4 +1,4 @@
-// expect: muster::layout: an id needs at least one version bit, or a stale id could not be told.
+// expect: muster::layout: an id needs at least one version bit to detect stale ids.
 #include <muster/id/id_pool.hpp>
 
 #ifdef MUST_FAIL

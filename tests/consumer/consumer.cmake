@@ -1,4 +1,4 @@
-# Builds and runs a program that uses Muster in one WAY: find_package, parallel (the same with oneTBB),
+# Builds and runs a program that uses Muster in one WAY: find_package, parallel (find_package with oneTBB),
 # FetchContent, pkg-config, deb (an unpacked Debian package) or amalgamation.
 set(here ${CMAKE_CURRENT_LIST_DIR})
 file(REMOVE_RECURSE ${WORK})
@@ -15,7 +15,7 @@ function(expect_output program expected)
     endif()
 endfunction()
 
-# The CMake block of README with these words, which makes the program `game` of main.cpp.
+# Sets `block` to the CMake block of README with these words. It builds the program `game` from main.cpp.
 function(find_block words)
     file(GLOB blocks ${README}/README_*.cmake)
     foreach(candidate IN LISTS blocks)
@@ -36,7 +36,7 @@ function(build project)
     run(${CMAKE_COMMAND} --build ${WORK}/build)
 endfunction()
 
-# Builds project/main.cpp as README says for pkg-config, with a tree that has been installed or unpacked.
+# Builds PROGRAM/main.cpp with pkg-config as in README, using an installed or unpacked tree.
 function(build_by_pkg_config name program)
     run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${tree}/${LIBDIR}/pkgconfig
         sh -c "exec ${COMPILER} -std=c++20 ${FLAGS} ${here}/${program}/main.cpp -o ${name} $(pkg-config --cflags --libs ${name})")
@@ -54,7 +54,7 @@ elseif(WAY STREQUAL "parallel")
     expect_output(${WORK}/build/game "1000 moved\n")
 elseif(WAY STREQUAL "FetchContent")
     find_block("FetchContent")
-    # Where README's block looks for the clone.
+    # README's block expects the clone in this folder.
     file(COPY ${here}/project DESTINATION ${WORK})
     file(MAKE_DIRECTORY ${WORK}/project/external)
     file(CREATE_LINK ${MUSTER_SOURCE} ${WORK}/project/external/muster SYMBOLIC)
@@ -62,7 +62,7 @@ elseif(WAY STREQUAL "FetchContent")
     build(project -DREADME_BLOCK=${block} -DEXPECT_OPTIONS_OFF=1)
     expect_output(${WORK}/build/game ${greeting})
 elseif(WAY STREQUAL "pkg-config")
-    # The tree is used in another place than it was installed to: the .pc files must not mind.
+    # Moves the installed tree: the .pc files must not depend on its path.
     file(COPY ${tree}/ DESTINATION ${WORK}/moved)
     set(tree ${WORK}/moved)
     build_by_pkg_config(muster project)

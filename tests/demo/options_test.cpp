@@ -20,7 +20,7 @@ std::string refusal(const std::vector<const char*>& arguments) {
     return "accepted";
 }
 
-TEST(options, all_can_be_given_with_a_space_or_with_a_sign) {
+TEST(options, values_follow_a_space_or_an_equals_sign) {
     const demo::options given =
         read({"--frames", "12", "--seed=18446744073709551615", "--entities=5000", "--threads", "3",
               "--png=a=b.png", "--colours", "256", "--plain"});
@@ -35,13 +35,13 @@ TEST(options, all_can_be_given_with_a_space_or_with_a_sign) {
     EXPECT_TRUE(read({"-h"}).help);
 }
 
-TEST(options, seconds_are_the_only_limit_unless_frames_are_given_too) {
+TEST(options, seconds_replace_the_frame_limit_unless_frames_are_set) {
     EXPECT_EQ(read({"--seconds", "2.5"}).seconds, 2.5);
     EXPECT_GT(read({"--seconds", "2.5"}).frames, read({}).frames);
     EXPECT_EQ(read({"--seconds", "2.5", "--frames", "7"}).frames, 7u);
 }
 
-TEST(options, what_is_wrong_is_said_in_a_sentence) {
+TEST(options, error_messages_name_the_invalid_argument) {
     EXPECT_EQ(refusal({"--fast"}), "unknown option \"--fast\"");
     EXPECT_EQ(refusal({"--plain=yes"}), "unknown option \"--plain=yes\"");
     EXPECT_EQ(refusal({"--png"}), "--png needs a value");

@@ -1,4 +1,4 @@
-// The demo's pictures are read here by a reader that shares nothing with the writer.
+// Decodes the demo's pictures with a reader that shares no code with the writer.
 #include <png.hpp>
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ bytes to_bytes(const std::string& text) {
     return {text.begin(), text.end()};
 }
 
-/// Bit by bit, as the standard defines it.
+/// CRC-32 bit by bit, as the standard defines it.
 std::uint32_t slow_crc(const bytes& all) {
     std::uint32_t sum = 0xffffffffu;
     for (const std::uint8_t byte : all)
@@ -37,7 +37,7 @@ public:
     }
     bytes some(std::size_t count) {
         bytes made(count);
-        for (std::uint8_t& one : made) one = byte();
+        for (std::uint8_t& next : made) next = byte();
         return made;
     }
     bool is_at_end() const { return at_ == all_.size(); }
@@ -47,7 +47,7 @@ private:
     std::size_t at_ = 0;
 };
 
-/// Of a zlib stream that has only stored blocks.
+/// Unpacks a zlib stream that contains only stored blocks.
 bytes unpack(const bytes& stream) {
     reader in(stream);
     const unsigned head = in.byte() * 256u + in.byte();
@@ -114,12 +114,12 @@ demo::image decode(const bytes& file) {
 demo::image pattern(std::size_t width, std::size_t height) {
     demo::image made{width, height, bytes(width * height * 3)};
     std::uint32_t state = 1;
-    for (std::uint8_t& one : made.pixels)
-        one = static_cast<std::uint8_t>((state = state * 69069 + 1) >> 24);
+    for (std::uint8_t& pixel : made.pixels)
+        pixel = static_cast<std::uint8_t>((state = state * 69069 + 1) >> 24);
     return made;
 }
 
-TEST(png, its_checksums_are_those_of_the_standards) {
+TEST(png, checksums_match_the_standards) {
     EXPECT_EQ(demo::crc32(to_bytes("123456789")), 0xcbf43926u);
     EXPECT_EQ(demo::crc32({}), 0u);
     EXPECT_EQ(demo::adler32(to_bytes("Wikipedia")), 0x11e60398u);
@@ -127,8 +127,8 @@ TEST(png, its_checksums_are_those_of_the_standards) {
     EXPECT_EQ(demo::adler32(bytes(100'000, 255)), 0x149a302cu);
 }
 
-TEST(png, a_picture_that_is_read_is_the_one_that_was_written) {
-    // 1 block, exactly 65,535 bytes in one block, one more, and several blocks.
+TEST(png, decoding_an_encoded_picture_returns_the_picture) {
+    // One block, sizes around the block limit of 65,535 bytes, and several blocks.
     for (const auto& [width, height] : std::vector<std::pair<std::size_t, std::size_t>>{
              {1, 1}, {7, 5}, {21844, 1}, {21845, 1}, {4368, 5}, {300, 200}}) {
         const demo::image before = pattern(width, height);
@@ -139,18 +139,18 @@ TEST(png, a_picture_that_is_read_is_the_one_that_was_written) {
     }
 }
 
-TEST(png, a_file_has_what_was_encoded) {
+TEST(png, write_png_writes_the_encoded_bytes) {
     const std::string name = testing::TempDir() + "muster_png_test.png";
-    const demo::image one = pattern(30, 20);
-    ASSERT_TRUE(demo::write_png(name, one));
+    const demo::image picture = pattern(30, 20);
+    ASSERT_TRUE(demo::write_png(name, picture));
     std::FILE* const file = std::fopen(name.c_str(), "rb");
     ASSERT_NE(file, nullptr);
     bytes read(100'000);
     read.resize(std::fread(read.data(), 1, read.size(), file));
     std::fclose(file);
     std::remove(name.c_str());
-    EXPECT_EQ(read, demo::encode_png(one));
-    EXPECT_FALSE(demo::write_png(testing::TempDir() + "no/such/folder.png", one));
+    EXPECT_EQ(read, demo::encode_png(picture));
+    EXPECT_FALSE(demo::write_png(testing::TempDir() + "no/such/folder.png", picture));
 }
 
 }  // namespace

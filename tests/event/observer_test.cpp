@@ -1,4 +1,4 @@
-// What observers gather, by whatever call it comes, and how they are read.
+// Observers: which changes they log, for every call that makes changes, and how they are read.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -51,22 +51,22 @@ T make(int number) {
 struct report {
     ids added, changed, removed;
     friend bool operator==(const report&, const report&) = default;
-    friend std::ostream& operator<<(std::ostream& out, const report& one) {
+    friend std::ostream& operator<<(std::ostream& out, const report& value) {
         for (const auto& [mark, all] :
-             {std::pair("+", &one.added), {"=", &one.changed}, {"-", &one.removed}})
+             {std::pair("+", &value.added), {"=", &value.changed}, {"-", &value.removed}})
             for (const entity e : *all) out << mark << e << " ";
         return out;
     }
 };
 
 template <class Observer>
-ids read(Observer& one) {
+ids read(Observer& observer) {
     ids seen;
-    one.each([&](entity e) { seen.push_back(e); });
+    observer.each([&](entity e) { seen.push_back(e); });
     return seen;
 }
 
-/// Over a component that moves as bytes, one that does not, and one that has no values.
+/// Runs with a trivially relocatable component, a nontrivial component and a tag.
 template <class T>
 class observed : public testing::Test {
 public:
@@ -83,7 +83,7 @@ TYPED_TEST_SUITE(observed, components);
 
 // ---- every call that makes a change ------------------------------------------------------------
 
-TYPED_TEST(observed, by_calls_that_make_entities) {
+TYPED_TEST(observed, by_calls_that_create_entities) {
     auto& w = this->home;
     const auto t = make<TypeParam>(3);
     const entity a = w.spawn(t), b = w.spawn(other{}, t);
@@ -110,7 +110,7 @@ TYPED_TEST(observed, by_calls_that_make_entities) {
     EXPECT_EQ(this->seen(), (report{{again}, {}, {}}));
 }
 
-TYPED_TEST(observed, by_calls_that_give_and_assign) {
+TYPED_TEST(observed, by_calls_that_insert_and_assign) {
     auto& w = this->home;
     const auto t = make<TypeParam>(4);
     w.set(this->bare, t);
@@ -139,7 +139,7 @@ TYPED_TEST(observed, by_calls_that_give_and_assign) {
     EXPECT_EQ(this->seen(), (report{{}, {c, d}, {}}));
 }
 
-TYPED_TEST(observed, by_calls_that_take) {
+TYPED_TEST(observed, by_calls_that_remove_and_destroy) {
     auto& w = this->home;
     const auto t = make<TypeParam>(5);
     const ids all = w.spawn_many(6, t, third{});
@@ -159,7 +159,7 @@ TYPED_TEST(observed, by_calls_that_take) {
     (void)this->seen();
     w.reset();
     report last = this->seen();
-    EXPECT_TRUE(std::ranges::is_permutation(last.removed, more));  // by key
+    EXPECT_TRUE(std::ranges::is_permutation(last.removed, more));  // in key order
     last.removed.clear();
     EXPECT_EQ(last, report{});
     const entity anew = w.spawn(t);
@@ -205,7 +205,7 @@ TYPED_TEST(observed, by_copying_a_fragment) {
     EXPECT_EQ(this->seen().changed.size(), 2u);
 }
 
-TYPED_TEST(observed, because_another_needs_it) {
+TYPED_TEST(observed, when_another_fragment_needs_it) {
     auto& w = this->home;
     w.template define<owner>().template needs<TypeParam>();
     const entity a = w.spawn(owner{});
@@ -218,7 +218,7 @@ TYPED_TEST(observed, because_another_needs_it) {
     EXPECT_EQ(this->seen(), (report{{c}, {}, {}}));
 }
 
-TYPED_TEST(observed, when_its_fragment_is_destroyed_but_not_its_successor) {
+TYPED_TEST(observed, until_its_fragment_is_destroyed) {
     auto& w = this->home;
     const entity alone = w.spawn(make<TypeParam>(1));
     (void)this->seen();
@@ -228,10 +228,10 @@ TYPED_TEST(observed, when_its_fragment_is_destroyed_but_not_its_successor) {
     w.set(this->bare, make<TypeParam>(2));
     w.destroy(this->bare);
     EXPECT_EQ(this->seen(), report{});
-    EXPECT_TRUE(this->added.is_connected());
+    EXPECT_TRUE(this->added.connected());
 }
 
-TYPED_TEST(observed, when_owners_die_with_another_fragment) {
+TYPED_TEST(observed, when_owners_are_destroyed_with_another_fragment) {
     auto& w = this->home;
     const entity tag = w.tag("mortal");
     w.define(tag).when_destroyed(destroy_owners);
@@ -252,11 +252,11 @@ TYPED_TEST(observed, by_the_net_effect_of_a_scope) {
     (void)this->seen();
     w.defer();
     w.set(this->bare, t);
-    w.template remove<TypeParam>(this->bare);  // it never came
+    w.template remove<TypeParam>(this->bare);  // no net effect
     w.template remove<TypeParam>(this->has);
-    w.set(this->has, t);  // it never went
-    const entity born = w.spawn(t), brief = w.spawn(t);
-    w.destroy(brief);
+    w.set(this->has, t);  // net effect: assigned
+    const entity spawned = w.spawn(t), short_lived = w.spawn(t);
+    w.destroy(short_lived);
     w.set(all[0], t);
     w.set(all[0], t);
     w.template remove<TypeParam>(all[0]);
@@ -267,10 +267,10 @@ TYPED_TEST(observed, by_the_net_effect_of_a_scope) {
     w.destroy(this->bare);
     EXPECT_EQ(this->seen(), report{});
     w.commit();
-    EXPECT_EQ(this->seen(), (report{{born}, {this->has, all[3]}, {all[0], all[1], all[2]}}));
+    EXPECT_EQ(this->seen(), (report{{spawned}, {this->has, all[3]}, {all[0], all[1], all[2]}}));
 }
 
-TYPED_TEST(observed, nothing_of_a_scope_that_is_cancelled) {
+TYPED_TEST(observed, by_no_change_of_a_cancelled_scope) {
     auto& w = this->home;
     w.defer();
     w.set(this->bare, make<TypeParam>(1));
@@ -290,7 +290,7 @@ TYPED_TEST(observed, nothing_of_a_scope_that_is_cancelled) {
 
 // ---- hooks -------------------------------------------------------------------------------------
 
-TYPED_TEST(observed, only_what_hooks_have_not_refused) {
+TYPED_TEST(observed, by_no_change_that_a_hook_refuses) {
     auto& w = this->home;
     const auto t = make<TypeParam>(1);
     const auto refuse = [] { throw std::runtime_error("no"); };
@@ -305,29 +305,29 @@ TYPED_TEST(observed, only_what_hooks_have_not_refused) {
     refused([&] { w.set(this->bare, t); });
     refused([&] { w.clone(this->has); });
     refused([&] { w.template query<other>().template without<TypeParam>().set(t); });
-    no.remove();
+    no.disconnect();
     no = w.template on_set<TypeParam>(refuse);
     refused([&] { w.set(this->has, t); });
     refused([&] { w.template touch<TypeParam>(this->has); });
     refused([&] { w.template query<other>().set(t); });
-    no.remove();
+    no.disconnect();
     no = w.template on_remove<TypeParam>(refuse);
     refused([&] { w.template remove<TypeParam>(this->has); });
     refused([&] { w.clear(this->has); });
     refused([&] { w.destroy(this->has); });
     refused([&] { w.template clear<TypeParam>(); });
     refused([&] { w.reset(); });
-    EXPECT_FALSE(w.alive(this->bare));  // the others go
+    EXPECT_FALSE(w.alive(this->bare));  // reset() destroys the entities that no hook refuses
     refused([&] { w.template query<other>().destroy(); });
     refused([&] { w.template query<other>().clear(); });
     refused([&] { w.destroy(w.template component<TypeParam>()); });
-    no.remove();
+    no.disconnect();
     no = w.on_destroy(refuse);
     refused([&] { w.destroy(this->has); });
     EXPECT_TRUE(w.template has<TypeParam>(this->has));
 }
 
-TYPED_TEST(observed, also_what_hooks_do) {
+TYPED_TEST(observed, by_changes_that_hooks_make) {
     auto& w = this->home;
     w.template on_insert<third>([&](entity e) { w.set(e, make<TypeParam>(1)); });
     w.template on_remove<third>([&](entity e) { w.template remove<TypeParam>(e); });
@@ -336,13 +336,13 @@ TYPED_TEST(observed, also_what_hooks_do) {
     EXPECT_EQ(this->seen(), (report{{this->bare}, {}, {this->bare}}));
 }
 
-// ---- as ECR has them ---------------------------------------------------------------------------
+// ---- observers with the behaviour of ECR -------------------------------------------------------
 
 struct observer_test : testing::Test {
     world w;
 };
 
-TEST_F(observer_test, shows_those_that_have_all_of_its_types_and_none_that_are_excluded) {
+TEST_F(observer_test, shows_entities_with_all_its_types_and_no_excluded_type) {
     auto one = w.observer<plain>();
     auto all = w.observer<plain, heavy, other>();
     auto without = w.observer<plain>().without<other>();
@@ -367,10 +367,10 @@ TEST_F(observer_test, shows_those_that_have_all_of_its_types_and_none_that_are_e
     EXPECT_TRUE(w.alive_all(b, c));
 }
 
-TEST_F(observer_test, shows_the_latest_values_of_those_that_changed_since_it_was_read) {
+TEST_F(observer_test, shows_current_values_of_entities_changed_since_the_last_reading) {
     const ids all = w.spawn_many(5, plain{0});
     auto o = w.observer<plain>();
-    EXPECT_TRUE(o.empty());  // what was there before has not changed
+    EXPECT_TRUE(o.empty());  // existing values do not count as changed
     for (const entity e : {all[3], all[1], all[3], all[4]})
         w.patch<plain>(e, [](plain& p) { p.number += 1; });
     w.get<plain>(all[1]).number = 70;
@@ -385,40 +385,40 @@ TEST_F(observer_test, shows_the_latest_values_of_those_that_changed_since_it_was
     EXPECT_EQ(read(o), ids{all[2]});
 }
 
-TEST_F(observer_test, gathers_nothing_while_it_is_cut_and_keeps_what_it_has) {
+TEST_F(observer_test, logs_nothing_while_paused_and_keeps_its_entities) {
     auto o = w.observer<plain>();
     const entity a = w.spawn(plain{});
-    EXPECT_TRUE(o.is_connected());
-    EXPECT_FALSE(o.restore());
-    EXPECT_TRUE(o.cut());
-    EXPECT_FALSE(o.cut());
-    EXPECT_FALSE(o.is_connected());
+    EXPECT_TRUE(o.connected());
+    EXPECT_FALSE(o.resume());
+    EXPECT_TRUE(o.pause());
+    EXPECT_FALSE(o.pause());
+    EXPECT_FALSE(o.connected());
     auto still = w.observer().added<plain>();
     const entity b = w.spawn(plain{});
     EXPECT_EQ(o.size(), 1u);
     EXPECT_EQ(still.take(), ids{b});
     w.destroy(a);
     EXPECT_EQ(read(o), ids{});
-    EXPECT_TRUE(o.restore());
+    EXPECT_TRUE(o.resume());
     const entity c = w.spawn(plain{});
     EXPECT_EQ(o.take(), ids{c});
     EXPECT_EQ(still.take(), ids{c});
 }
 
-TEST_F(observer_test, costs_no_call_of_hooks_while_it_is_cut) {
+TEST_F(observer_test, logs_no_removal_or_batch_while_paused) {
     auto o = w.observer<plain>().removed<plain>();
-    EXPECT_TRUE(o.cut());
+    EXPECT_TRUE(o.pause());
     const entity e = w.spawn(plain{});
     w.set(e, plain{1});
     w.remove<plain>(e);
     w.query<plain>().destroy();
-    o.restore();
+    o.resume();
     EXPECT_TRUE(o.empty());
 }
 
-// ---- what is shown -----------------------------------------------------------------------------
+// ---- shown entities ----------------------------------------------------------------------------
 
-TEST_F(observer_test, shows_the_dead_only_where_nothing_is_asked_of_them) {
+TEST_F(observer_test, shows_destroyed_entities_only_without_terms) {
     auto gone = w.observer().removed<plain>();
     auto still = w.observer().removed<plain>().with<other>();
     const entity a = w.spawn(plain{}, other{}), b = w.spawn(plain{}, other{});
@@ -428,7 +428,7 @@ TEST_F(observer_test, shows_the_dead_only_where_nothing_is_asked_of_them) {
     EXPECT_EQ(read(still), ids{a});
 }
 
-TEST_F(observer_test, takes_an_id_that_comes_again_for_another_entity) {
+TEST_F(observer_test, a_reused_key_is_another_entity) {
     auto o = w.observer<plain>().removed<plain>();
     auto all = w.observer().added<plain>().removed<plain>();
     ids made;
@@ -444,7 +444,7 @@ TEST_F(observer_test, takes_an_id_that_comes_again_for_another_entity) {
     EXPECT_EQ(number, 9);
 }
 
-TEST_F(observer_test, shows_hidden_entities_only_if_they_are_named) {
+TEST_F(observer_test, shows_hidden_entities_only_without_terms_or_if_named) {
     auto o = w.observer<plain>();
     auto asks = w.observer<plain>().with<disabled_t>();
     auto free = w.observer().added<plain>();
@@ -455,7 +455,7 @@ TEST_F(observer_test, shows_hidden_entities_only_if_they_are_named) {
     EXPECT_EQ(read(free), (ids{seen, hidden}));
 }
 
-TEST_F(observer_test, may_ask_for_what_can_be_missing_and_for_what_is_not_written) {
+TEST_F(observer_test, accepts_optional_and_const_components) {
     auto o = w.observer<const plain, other*>();
     const entity a = w.spawn(plain{1}), b = w.spawn(plain{2}, other{3}), c = w.spawn(other{4});
     std::string seen;
@@ -473,7 +473,7 @@ TEST_F(observer_test, may_ask_for_what_can_be_missing_and_for_what_is_not_writte
     EXPECT_EQ(seen, "2564");
 }
 
-TEST_F(observer_test, watches_fragments_and_tags_by_their_ids) {
+TEST_F(observer_test, observes_fragments_and_tags_by_id) {
     const entity tag = w.tag("tag");
     const fragment<int> speed = w.fragment<int>("speed");
     const entity open = w.spawn();
@@ -491,7 +491,7 @@ TEST_F(observer_test, watches_fragments_and_tags_by_their_ids) {
     EXPECT_EQ(code_of([&] { (void)w.observer().added(speed); }), errc::dead_fragment);
 }
 
-TEST_F(observer_test, gathers_singletons_under_the_ids_of_their_types) {
+TEST_F(observer_test, logs_a_singleton_under_the_id_of_its_type) {
     auto o = w.observer().added<plain>().changed<plain>().removed<plain>();
     w.set_single(plain{1});
     EXPECT_EQ(o.take(), ids{w.component<plain>()});
@@ -501,27 +501,27 @@ TEST_F(observer_test, gathers_singletons_under_the_ids_of_their_types) {
 
 // ---- reading -----------------------------------------------------------------------------------
 
-TEST_F(observer_test, keeps_what_changes_while_it_is_read_for_the_next_time) {
+TEST_F(observer_test, changes_during_a_reading_belong_to_the_next_reading) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(3, plain{});
-    entity born;
+    entity spawned;
     ids seen;
     o.each([&](entity e, plain&) {
         seen.push_back(e);
         if (e != all[1]) return;
         w.set(e, plain{1});
         w.set(all[0], plain{2});
-        w.remove<plain>(all[2]);  // not before the end
-        born = w.spawn(plain{3});
+        w.remove<plain>(all[2]);  // deferred until the reading ends
+        spawned = w.spawn(plain{3});
         EXPECT_EQ(w.depth(), 1u);
         EXPECT_EQ(w.get<plain>(e).number, 0);
     });
     EXPECT_EQ(seen, all);
     EXPECT_EQ(w.depth(), 0u);
-    EXPECT_EQ(read(o), (ids{all[1], all[0], born}));
+    EXPECT_EQ(read(o), (ids{all[1], all[0], spawned}));
 }
 
-TEST_F(observer_test, keeps_what_was_not_read_when_reading_ends_early) {
+TEST_F(observer_test, keeps_unread_entities_when_a_reading_ends_early) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(5, plain{});
     for (auto [e, p] : o) {
@@ -535,7 +535,7 @@ TEST_F(observer_test, keeps_what_was_not_read_when_reading_ends_early) {
     EXPECT_EQ(read(o), (ids{all[2], all[3], all[4], all[0]}));
 }
 
-TEST_F(observer_test, keeps_the_one_from_which_an_exception_came) {
+TEST_F(observer_test, keeps_the_entity_whose_callback_throws) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(4, plain{});
     const auto fail = [&](entity e) {
@@ -543,20 +543,20 @@ TEST_F(observer_test, keeps_the_one_from_which_an_exception_came) {
         if (e == all[1]) throw std::runtime_error("stop");
     };
     EXPECT_THROW(o.each(fail), std::runtime_error);
-    EXPECT_EQ(w.size(), 4u);  // what was recorded is dropped
+    EXPECT_EQ(w.size(), 4u);  // the recorded changes are discarded
     EXPECT_EQ(o.size(), 3u);
     EXPECT_EQ(read(o), (ids{all[1], all[2], all[3]}));
     w.set(all[2], plain{});
     EXPECT_THROW(
         {
-            for (auto one : o)
-                throw std::runtime_error(std::get<1>(one).number == 0 ? "stop" : "?");
+            for (auto row : o)
+                throw std::runtime_error(std::get<1>(row).number == 0 ? "stop" : "?");
         },
         std::runtime_error);
     EXPECT_EQ(read(o), ids{all[2]});
 }
 
-TEST_F(observer_test, tells_of_a_commit_that_fails_at_the_end_of_reading) {
+TEST_F(observer_test, a_failed_commit_at_the_end_of_a_reading_throws) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(3, plain{});
     w.on_assign<plain>([&](entity e) {
@@ -567,7 +567,7 @@ TEST_F(observer_test, tells_of_a_commit_that_fails_at_the_end_of_reading) {
     EXPECT_EQ(read(o), (ids{all[0], all[2]}));
 }
 
-TEST_F(observer_test, is_read_while_it_is_read) {
+TEST_F(observer_test, readings_can_be_nested) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(3, plain{});
     ids inner;
@@ -588,7 +588,7 @@ TEST_F(observer_test, is_read_while_it_is_read) {
     EXPECT_EQ(o.take(), ids{all[1]});
 }
 
-TEST_F(observer_test, is_read_in_a_hook_without_what_the_hook_is_called_for) {
+TEST_F(observer_test, a_reading_in_a_hook_omits_the_change_that_called_it) {
     auto o = w.observer<plain>();
     const entity a = w.spawn(plain{1});
     ids seen;
@@ -602,26 +602,26 @@ TEST_F(observer_test, is_read_in_a_hook_without_what_the_hook_is_called_for) {
     EXPECT_EQ(read(o), ids{b});
 }
 
-TEST_F(observer_test, that_is_cleared_or_cut_while_it_is_read_goes_on) {
+TEST_F(observer_test, a_reading_continues_when_the_observer_is_cleared_or_paused) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(3, plain{});
     ids seen;
     for (auto [e, p] : o) {
         seen.push_back(e);
         o.clear();
-        o.cut();
+        o.pause();
         w.set(e, plain{1});
     }
     EXPECT_EQ(seen, all);
     EXPECT_TRUE(o.empty());
-    o.restore();
+    o.resume();
     w.set(all[0], plain{2});
     EXPECT_EQ(o.take(), ids{all[0]});
 }
 
-// ---- its life ----------------------------------------------------------------------------------
+// ---- lifetime ----------------------------------------------------------------------------------
 
-TEST_F(observer_test, gathers_no_more_when_it_has_ended) {
+TEST_F(observer_test, logs_nothing_after_its_destruction) {
     std::optional o(w.observer<plain>());
     auto still = w.observer<plain>();
     o.reset();
@@ -629,7 +629,7 @@ TEST_F(observer_test, gathers_no_more_when_it_has_ended) {
     EXPECT_EQ(still.take(), ids{e});
 }
 
-TEST_F(observer_test, takes_all_along_when_it_is_moved) {
+TEST_F(observer_test, moving_transfers_its_log_and_its_terms) {
     auto o = w.observer<plain>().without<other>();
     const entity a = w.spawn(plain{});
     auto moved = std::move(o);
@@ -643,10 +643,10 @@ TEST_F(observer_test, takes_all_along_when_it_is_moved) {
     std::vector<muster::observer> many;
     for (int i = 0; i < 20; ++i) many.push_back(w.observer().added<plain>());
     const entity d = w.spawn(plain{});
-    for (auto& one : many) EXPECT_EQ(one.take(), ids{d});
+    for (auto& observer : many) EXPECT_EQ(observer.take(), ids{d});
 }
 
-TEST_F(observer_test, may_be_made_and_ended_in_a_hook) {
+TEST_F(observer_test, may_be_created_and_destroyed_in_a_hook) {
     std::optional<muster::observer> made, ends(w.observer().added<plain>());
     auto before = w.observer().added<plain>();
     auto after = w.observer().removed<plain>();
@@ -656,7 +656,7 @@ TEST_F(observer_test, may_be_made_and_ended_in_a_hook) {
     });
     const ids all = w.spawn_many(2, plain{});
     EXPECT_EQ(before.take(), all);
-    once.remove();
+    once.disconnect();
     (void)made->take();
     w.on_remove<plain>([&] { made.reset(); });
     w.query<plain>().destroy();
@@ -664,7 +664,7 @@ TEST_F(observer_test, may_be_made_and_ended_in_a_hook) {
     EXPECT_FALSE(made);
 }
 
-TEST_F(observer_test, may_end_while_another_is_read) {
+TEST_F(observer_test, may_be_destroyed_while_another_observer_is_read) {
     auto o = w.observer<plain>();
     std::optional second(w.observer<plain>());
     w.spawn_many(3, plain{});
@@ -694,11 +694,11 @@ TEST_F(observer_test, may_be_a_component) {
     w.spawn(with_observer{w.observer().added<with_observer>()});
 }
 
-TEST_F(observer_test, is_refused_while_code_of_a_component_runs) {
+TEST_F(observer_test, cannot_be_created_while_component_code_runs) {
     struct nosy {
         world* home;
         errc* found;
-        nosy(world& one, errc& code) : home(&one), found(&code) {}
+        nosy(world& value, errc& code) : home(&value), found(&code) {}
         nosy(const nosy& from) : home(from.home), found(from.found) {
             const auto code = code_of([&] { (void)home->observer<plain>(); });
             if (code) *found = *code;
@@ -710,16 +710,16 @@ TEST_F(observer_test, is_refused_while_code_of_a_component_runs) {
     errc found{};
     w.spawn_many(1, nosy(w, found));
     EXPECT_EQ(found, errc::in_scope);
-    w.spawn(plain{});  // nobody gathers it, and nothing leaks
+    w.spawn(plain{});  // no observer logs it, and no memory leaks
 }
 
-TEST(observer_of_a_world_that_ended, is_empty_and_can_be_asked) {
+TEST(observer_of_a_world_that_ended, is_empty_and_its_functions_can_be_called) {
     auto w = std::make_unique<world>();
     auto o = w->observer<plain>().removed<plain>();
     w->spawn(plain{});
     w.reset();
     EXPECT_TRUE(o.empty());
-    EXPECT_FALSE(o.is_connected() || o.cut() || o.restore());
+    EXPECT_FALSE(o.connected() || o.pause() || o.resume());
     o.clear();
     EXPECT_EQ(o.take(), ids{});
     auto moved = std::move(o);
@@ -735,7 +735,7 @@ TEST(observer_of_a_world_that_ended, shows_nothing) {
     for (auto [e, p] : o) ADD_FAILURE() << e;
 }
 
-TEST_F(observer_test, may_end_in_its_own_reading) {
+TEST_F(observer_test, may_be_destroyed_in_its_own_reading) {
     std::optional o(w.observer<plain>());
     const ids all = w.spawn_many(3, plain{});
     ids seen;

@@ -1,4 +1,4 @@
-// Any bits as an id, any words as parts, any double as an id: answers or errors, never anything else.
+// Any bits or any double as an id, any words as its parts: each call returns a result or an error.
 #include <muster/id/id_pool.hpp>
 
 #include <bit>

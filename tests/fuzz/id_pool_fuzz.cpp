@@ -1,4 +1,4 @@
-// Stories against the model: the first byte chooses the layout, the rest tells the operations.
+// Stories, compared with the model. The first byte chooses the layout, the others the operations.
 #include <cstdio>
 #include <cstdlib>
 #include <span>

@@ -1,5 +1,5 @@
-// Stories against the model: the first byte chooses the layout, the rest tells the operations, among
-// them every call on ids of any bits.
+// Stories, compared with the model. The first byte chooses the layout, the others the operations, which
+// include every call with ids of any bits.
 #include <cstdio>
 #include <cstdlib>
 #include <span>

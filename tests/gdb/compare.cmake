@@ -1,4 +1,4 @@
-# Runs printers.gdb on PROGRAM, and compares what it prints with printers.txt.
+# Runs printers.gdb on PROGRAM and compares the output with printers.txt.
 find_program(gdb gdb)
 if(NOT gdb)
     message(STATUS "skipped: gdb is not installed")
@@ -15,7 +15,7 @@ if(errors MATCHES "ptrace: Operation not permitted|Couldn't trace")
     message(STATUS "skipped: gdb may not run programs here: ${errors}")
     return()
 endif()
-# Places in the program, and what gdb says of itself, are not compared.
+# Skips source locations and messages of gdb itself.
 string(REGEX REPLACE "^.*---- ids\n" "" printed "${printed}")
 string(REGEX REPLACE "(^|\n)(Breakpoint|#)[^\n]*" "" printed "${printed}")
 string(REGEX REPLACE "\n+" "\n" printed "${printed}")

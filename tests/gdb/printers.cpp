@@ -1,4 +1,4 @@
-// What tests/gdb/printers.gdb looks at, when `look_here` is called.
+// The program that tests/gdb/printers.gdb inspects at each call of `look_here`.
 #include <muster/muster.hpp>
 
 #include <cstdint>
@@ -48,7 +48,7 @@ int main() {
     const muster::chunk none;
     look_here();
 
-    muster::basic_world<muster::layouts::exact> wide;  // its records have sixteen bytes
+    muster::basic_world<muster::layouts::exact> wide;  // records of 16 bytes
     touch(wide);
     muster::basic_world<muster::layouts::compact> small;
     touch(small);

@@ -1,4 +1,5 @@
-// What one thread sees of it: an id_pool, call by call. concurrent_id_pool_threads_test.cpp has the others.
+// concurrent_id_pool on a single thread: every call behaves like id_pool's. Several threads are
+// tested in concurrent_id_pool_threads_test.cpp.
 #include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id_pool.hpp>
 
@@ -61,15 +62,15 @@ TYPED_TEST(concurrent_id_pool_of, a_released_key_returns_with_the_next_version) 
     EXPECT_TRUE(pool.destroy(a));
     EXPECT_FALSE(pool.alive(a));
     EXPECT_TRUE(pool.alive(b));
-    EXPECT_FALSE(pool.alive(this->nth(0, 1)));  // not yet
+    EXPECT_FALSE(pool.alive(this->nth(0, 1)));  // not issued yet
     EXPECT_EQ(pool.create(), this->nth(0, 1));
     EXPECT_FALSE(pool.alive(a));
 }
 
-TYPED_TEST(concurrent_id_pool_of, destroying_what_is_not_alive_says_so_and_changes_nothing) {
+TYPED_TEST(concurrent_id_pool_of, destroy_returns_false_for_a_dead_id_and_changes_nothing) {
     using id_type = basic_id<TypeParam>;
     concurrent_id_pool<TypeParam> pool;
-    EXPECT_FALSE(pool.destroy(this->nth(0)));  // nothing is there yet
+    EXPECT_FALSE(pool.destroy(this->nth(0)));  // no id exists yet
     const auto a = pool.create();
     pool.destroy(a);
     EXPECT_FALSE(pool.destroy(a));
@@ -83,7 +84,7 @@ TYPED_TEST(concurrent_id_pool_of, destroying_what_is_not_alive_says_so_and_chang
     EXPECT_EQ(pool.create(), this->nth(0, 1));
 }
 
-TYPED_TEST(concurrent_id_pool_of, the_key_freed_last_is_taken_first) {
+TYPED_TEST(concurrent_id_pool_of, reuses_the_last_freed_key_first) {
     concurrent_id_pool<TypeParam> pool;
     std::array<basic_id<TypeParam>, 4> ids;
     pool.create(ids);
@@ -92,7 +93,7 @@ TYPED_TEST(concurrent_id_pool_of, the_key_freed_last_is_taken_first) {
     EXPECT_EQ(pool.create(), this->nth(4));
 }
 
-TYPED_TEST(concurrent_id_pool_of, is_asked_about_any_bits_at_all) {
+TYPED_TEST(concurrent_id_pool_of, alive_and_destroy_accept_arbitrary_bits) {
     using id_type = basic_id<TypeParam>;
     using rep = typename TypeParam::rep;
     concurrent_id_pool<TypeParam> pool;
@@ -102,7 +103,7 @@ TYPED_TEST(concurrent_id_pool_of, is_asked_about_any_bits_at_all) {
         std::mt19937_64 dice(1);
         for (int i = 0; i < 2'000; ++i) {
             auto bits = static_cast<rep>(dice());
-            // Often close to what is alive, or else most layouts would never be hit.
+            // Half of the ids differ from a living id in one bit: random bits are rarely close.
             if (i % 2 == 0 && !living.empty())
                 bits = static_cast<rep>(living.begin()->value() ^
                                         rep{1} << (i / 2 % std::numeric_limits<rep>::digits));
@@ -118,7 +119,7 @@ TYPED_TEST(concurrent_id_pool_of, is_asked_about_any_bits_at_all) {
     EXPECT_EQ(pool.size(), living.size());
 }
 
-TYPED_TEST(concurrent_id_pool_of, many_at_once_are_those_of_single_calls) {
+TYPED_TEST(concurrent_id_pool_of, creating_many_equals_creating_one_by_one) {
     concurrent_id_pool<TypeParam> one_by_one, at_once;
     std::vector<basic_id<TypeParam>> singles, many(12);
     const auto churn = [](concurrent_id_pool<TypeParam>& pool) {
@@ -136,7 +137,7 @@ TYPED_TEST(concurrent_id_pool_of, many_at_once_are_those_of_single_calls) {
     EXPECT_EQ(at_once.size(), 15u);
 }
 
-TYPED_TEST(concurrent_id_pool_of, many_at_once_are_all_or_none) {
+TYPED_TEST(concurrent_id_pool_of, creating_many_is_all_or_nothing) {
     concurrent_id_pool<TypeParam> pool{{.last_key = TypeParam::first_key + 9}};
     std::vector<basic_id<TypeParam>> some(4), too_many(8), all(7);
     pool.create(some);
@@ -151,7 +152,7 @@ TYPED_TEST(concurrent_id_pool_of, many_at_once_are_all_or_none) {
     EXPECT_EQ(all[6], this->nth(9));
 }
 
-TYPED_TEST(concurrent_id_pool_of, a_key_range_ends_with_an_error) {
+TYPED_TEST(concurrent_id_pool_of, an_exhausted_key_range_is_an_error) {
     concurrent_id_pool<TypeParam> pool{
         {.first_key = TypeParam::first_key + 3, .last_key = TypeParam::first_key + 5}};
     for (std::uint64_t key = 3; key < 6; ++key) EXPECT_EQ(pool.create(), this->nth(key));
@@ -165,7 +166,7 @@ TYPED_TEST(concurrent_id_pool_of, a_key_range_ends_with_an_error) {
     EXPECT_EQ(pool.capacity(), 3u);
 }
 
-TYPED_TEST(concurrent_id_pool_of, reserves_room) {
+TYPED_TEST(concurrent_id_pool_of, reserve_allocates_capacity) {
     concurrent_id_pool<TypeParam> pool{{.last_key = TypeParam::first_key + 9}};
     EXPECT_EQ(pool.capacity(), 0u);
     pool.reserve(0);
@@ -176,25 +177,25 @@ TYPED_TEST(concurrent_id_pool_of, reserves_room) {
     EXPECT_EQ(pool.size(), 0u);
 }
 
-TYPED_TEST(concurrent_id_pool_of, refuses_options_as_an_id_pool_does) {
-    const auto said = [](const id_pool_options& options) {
-        const std::string by_this =
+TYPED_TEST(concurrent_id_pool_of, refuses_the_same_options_as_id_pool) {
+    const auto message_of = [](const id_pool_options& options) {
+        const std::string message =
             sentence_of([&] { concurrent_id_pool<TypeParam> pool{options}; });
-        EXPECT_EQ(by_this, sentence_of([&] { id_pool<TypeParam> pool{options}; }));
-        return by_this;
+        EXPECT_EQ(message, sentence_of([&] { id_pool<TypeParam> pool{options}; }));
+        return message;
     };
     if (TypeParam::world_bits != 0) {
-        EXPECT_NE(said({.world = 0}), "no error");
-        EXPECT_NE(said({.world = TypeParam::last_world + 1}), "no error");
+        EXPECT_NE(message_of({.world = 0}), "no error");
+        EXPECT_NE(message_of({.world = TypeParam::last_world + 1}), "no error");
     }
-    EXPECT_NE(said({.first_key = TypeParam::last_key + 1}), "no error");
-    EXPECT_NE(said({.last_key = TypeParam::last_key + 1}), "no error");
-    EXPECT_NE(said({.first_key = 5, .last_key = 4}), "no error");
-    EXPECT_NE(said({.first_version = TypeParam::last_version}), "no error");
-    EXPECT_EQ(said({.first_version = TypeParam::last_version - 1}), "no error");
+    EXPECT_NE(message_of({.first_key = TypeParam::last_key + 1}), "no error");
+    EXPECT_NE(message_of({.last_key = TypeParam::last_key + 1}), "no error");
+    EXPECT_NE(message_of({.first_key = 5, .last_key = 4}), "no error");
+    EXPECT_NE(message_of({.first_version = TypeParam::last_version}), "no error");
+    EXPECT_EQ(message_of({.first_version = TypeParam::last_version - 1}), "no error");
 }
 
-TYPED_TEST(concurrent_id_pool_of, has_no_fifo) {
+TYPED_TEST(concurrent_id_pool_of, refuses_fifo_reuse) {
     EXPECT_EQ(code_of([] { concurrent_id_pool<TypeParam> pool{{.reuse = reuse::fifo}}; }),
               errc::limit);
 }
@@ -214,18 +215,18 @@ TYPED_TEST(concurrent_id_pool_of, grows_by_segments_and_keeps_all_ids) {
     for (const auto e : ids) ASSERT_TRUE(pool.destroy(e));
     EXPECT_EQ(pool.size(), 0u);
     std::vector<basic_id<TypeParam>> again(ids.size());
-    pool.create(again);  // more than are taken in one step
+    pool.create(again);  // more than create() takes in one step
     for (std::size_t i = 0; i < ids.size(); ++i) ASSERT_EQ(again[i], this->nth(count - 1 - i, 1));
     EXPECT_EQ(pool.size(), count);
 }
 
-TEST(concurrent_id_pool, is_neither_copied_nor_moved) {
+TEST(concurrent_id_pool, is_neither_copyable_nor_movable) {
     static_assert(!std::is_copy_constructible_v<concurrent_id_pool<>>);
     static_assert(!std::is_move_constructible_v<concurrent_id_pool<>>);
     static_assert(std::is_same_v<concurrent_id_pool<>::id_type, id>);
 }
 
-TEST(concurrent_id_pool, more_at_once_than_there_are_keys_are_refused) {
+TEST(concurrent_id_pool, refuses_to_create_more_ids_than_keys) {
     concurrent_id_pool<> pool{{.last_key = 9}};
     std::vector<id> too_many(11);
     EXPECT_EQ(sentence_of([&] { pool.create(too_many); }),
@@ -233,7 +234,7 @@ TEST(concurrent_id_pool, more_at_once_than_there_are_keys_are_refused) {
     EXPECT_EQ(pool.capacity(), 0u);
 }
 
-TEST(concurrent_id_pool, knows_its_world) {
+TEST(concurrent_id_pool, ids_belong_to_the_world_of_the_pool) {
     concurrent_id_pool<> pool{{.world = 7}}, other;
     const id e = pool.create();
     EXPECT_EQ(pool.world(), 7u);
@@ -243,7 +244,7 @@ TEST(concurrent_id_pool, knows_its_world) {
     EXPECT_FALSE(other.destroy(e));
 }
 
-TEST(concurrent_id_pool, a_world_number_starts_above_the_versions_it_has_issued) {
+TEST(concurrent_id_pool, unused_version_is_above_every_issued_version) {
     concurrent_id_pool<> pool;
     EXPECT_EQ(pool.unused_version(), 0u);
     const id a = pool.create();
@@ -260,7 +261,7 @@ TEST(concurrent_id_pool, a_world_number_starts_above_the_versions_it_has_issued)
     EXPECT_EQ(next.create(), id::pack(0, 5, 1));
 }
 
-TEST(concurrent_id_pool, a_layout_without_a_bit_left_over_wraps_before_the_last_version) {
+TEST(concurrent_id_pool, a_layout_without_spare_bits_wraps_before_the_last_version) {
     using full =
         layout<std::uint64_t, id_bits{.key = 32, .version = 32, .on_exhaustion = exhaustion::wrap}>;
     const std::uint64_t late = full::last_version - 2;
@@ -274,8 +275,8 @@ TEST(concurrent_id_pool, a_layout_without_a_bit_left_over_wraps_before_the_last_
     EXPECT_EQ(pool.size(), 0u);
 }
 
-TEST(concurrent_id_pool, counts_rounds_where_versions_recur_and_issues_all_versions) {
-    // 24 bits of tag over 40 of index; a version has 20.
+TEST(concurrent_id_pool, counts_rounds_of_versions_and_issues_all_versions) {
+    // A 24-bit tag above a 40-bit index; a version has 20 bits.
     using wide =
         layout<std::uint64_t, id_bits{.key = 40, .version = 20, .on_exhaustion = exhaustion::wrap}>;
     const std::uint64_t late = wide::last_version - 2;
@@ -288,18 +289,18 @@ TEST(concurrent_id_pool, counts_rounds_where_versions_recur_and_issues_all_versi
         ASSERT_TRUE(pool.destroy(e));
     }
     for (std::size_t i = 0; i < 21; ++i) ASSERT_EQ(versions[i], late + i % 3) << i;
-    // The last round that three bits can count is the eighth: it is without the last version.
+    // Three bits of the tag count eight rounds. The eighth round omits the last version.
     EXPECT_EQ(versions[23], late);
 }
 
-TEST(concurrent_id_pool, of_more_keys_than_memory_could_hold_takes_the_first) {
+TEST(concurrent_id_pool, more_keys_than_memory_start_at_the_first_key) {
     concurrent_id_pool<huge_keys> pool;
     EXPECT_EQ(code_of([&] { pool.reserve((std::size_t{1} << 40) + 1); }), errc::id_overflow);
     EXPECT_FALSE(pool.alive(basic_id<huge_keys>::pack(huge_keys::last_key, 0)));
     EXPECT_EQ(pool.create(), basic_id<huge_keys>::pack(9, 0));
 }
 
-// ---- the same as id_pool ------------------------------------------------------------------------
+// ---- comparison with id_pool --------------------------------------------------------------------
 
 template <class Layout>
 class concurrent_id_pool_beside_id_pool : public testing::Test {};
@@ -311,7 +312,7 @@ using byte_layouts =
                    test::least<exhaustion::wrap>, test::least<exhaustion::tombstone>>;
 TYPED_TEST_SUITE(concurrent_id_pool_beside_id_pool, byte_layouts, test::layout_names);
 
-/// Both pools, given the same calls: whatever can be seen of them is the same.
+/// Makes each call on both pools and expects equal results.
 template <class Layout>
 class both {
 public:
@@ -358,7 +359,7 @@ private:
     concurrent_id_pool<Layout> shared_;
 };
 
-TYPED_TEST(concurrent_id_pool_beside_id_pool, is_the_same_in_every_short_story) {
+TYPED_TEST(concurrent_id_pool_beside_id_pool, agrees_in_every_short_story) {
     constexpr unsigned operations = 6;
     const unsigned length = test::scale() == 1 ? 5 : 6;
     unsigned stories = 1;
@@ -375,19 +376,19 @@ TYPED_TEST(concurrent_id_pool_beside_id_pool, is_the_same_in_every_short_story) 
             case 0: pools.create(); break;
             case 1: pools.create(2); break;
             case 2: pools.recycle(); break;
-            default:  // one of the last three that were made
+            default:  // destroys one of the last three created ids
                 if (const std::size_t back = rest % operations - 2; back <= count)
                     pools.destroy(pools.made[count - back]);
             }
             if (this->HasFatalFailure()) FAIL() << "in story " << story << ", step " << i;
         }
         pools.compare_counts();
-        if (story % 16 == 0) pools.compare();  // all 256 patterns take their time
+        if (story % 16 == 0) pools.compare();  // comparing all 256 patterns is slow
         if (this->HasFatalFailure()) FAIL() << "after story " << story;
     }
 }
 
-TYPED_TEST(concurrent_id_pool_beside_id_pool, is_the_same_in_long_stories) {
+TYPED_TEST(concurrent_id_pool_beside_id_pool, agrees_in_long_random_stories) {
     for (unsigned seed = 0; seed < 10 * test::scale(); ++seed) {
         std::mt19937 dice(seed);
         both<TypeParam> pools(id_pool_options{});

@@ -1,7 +1,8 @@
-// What several threads see of it: no key has two owners, none is lost, and nobody reads what is not there.
+// concurrent_id_pool on several threads: no key has two owners, no key is lost, and no thread reads
+// a segment that does not exist yet.
 //
-// Each key has an owner in an array of atomics, and plain data in another: that nobody else touches it is
-// asserted by the first and, where this runs under the thread sanitizer, by the second.
+// Each key has an atomic owner and plain data. The owner is asserted; the thread sanitizer reports
+// any other thread that touches the plain data.
 #include <muster/base/thread_number.hpp>
 #include <muster/id/concurrent_id_pool.hpp>
 
@@ -26,7 +27,7 @@ namespace {
 
 constexpr unsigned thread_count = 4;
 
-/// Whether threads have stacks of their own, or one between them.
+/// Whether each thread frees keys to its own stack, or all threads to one stack.
 enum class stacks : bool { own, shared };
 
 /// Runs `work(0)` to `work(3)` at the same time.
@@ -36,7 +37,7 @@ void in_threads(const std::function<void(unsigned)>& work, stacks which = stacks
     while (threads.size() < thread_count) {
         std::atomic<int> fits = -1;
         std::thread thread([&, i = static_cast<unsigned>(threads.size())] {
-            // A thread's stack follows from its number: with another number it is let go.
+            // The thread number selects the stack. Threads with other numbers return at once.
             const bool stays = which == stacks::own || detail::thread_number() % 8 == 0;
             fits = stays;
             if (!stays) return;
@@ -53,7 +54,7 @@ void in_threads(const std::function<void(unsigned)>& work, stacks which = stacks
     for (std::thread& thread : threads) thread.join();
 }
 
-/// Who holds which key.
+/// Records which thread holds which key.
 template <class Layout>
 class owners {
 public:
@@ -62,13 +63,13 @@ public:
     explicit owners(std::size_t keys) : keys_(keys) {}
 
     void take(id_type e, unsigned thread) {
-        one& key = at(e);
+        slot& key = at(e);
         if (key.owner.exchange(thread + 1, std::memory_order_relaxed) != 0) ++faults;
         key.last = e;
     }
-    /// Before it is destroyed.
-    void leave(id_type e, unsigned thread) {
-        one& key = at(e);
+    /// Call before destroying `e`.
+    void release(id_type e, unsigned thread) {
+        slot& key = at(e);
         if (key.last != e) ++faults;
         key.last = id_type{};
         if (key.owner.exchange(0, std::memory_order_relaxed) != thread + 1) ++faults;
@@ -77,16 +78,16 @@ public:
     std::atomic<int> faults = 0;
 
 private:
-    struct one {
+    struct slot {
         std::atomic<unsigned> owner = 0;
         id_type last;  // not atomic: only the owner may touch it
     };
-    one& at(id_type e) { return keys_.at(e.key() - Layout::first_key); }
+    slot& at(id_type e) { return keys_.at(e.key() - Layout::first_key); }
 
-    std::vector<one> keys_;
+    std::vector<slot> keys_;
 };
 
-/// All keys that are in use by nobody can be created, each once.
+/// Expects that every unused key can be created, each once.
 template <class Layout>
 void expect_all_keys(concurrent_id_pool<Layout>& pool, std::size_t keys) {
     ASSERT_EQ(pool.size(), 0u);
@@ -134,12 +135,12 @@ void churn(stacks which) {
                     }
                 }
                 std::swap(mine[dice() % mine.size()], mine.back());
-                held.leave(mine.back(), thread);
+                held.release(mine.back(), thread);
                 if (!pool.destroy(mine.back())) ++held.faults;
                 mine.pop_back();
             }
             for (const id_type e : mine) {
-                held.leave(e, thread);
+                held.release(e, thread);
                 if (!pool.destroy(e)) ++held.faults;
             }
         },
@@ -152,11 +153,11 @@ TYPED_TEST(threads_of, no_key_has_two_owners_and_none_is_lost) {
     churn<TypeParam>(stacks::own);
 }
 
-TYPED_TEST(threads_of, the_same_holds_where_all_use_one_stack) {
+TYPED_TEST(threads_of, sharing_one_stack_keeps_keys_unique_and_complete) {
     churn<TypeParam>(stacks::shared);
 }
 
-TYPED_TEST(threads_of, many_at_once_are_all_or_none_and_none_is_lost) {
+TYPED_TEST(threads_of, creating_many_is_all_or_nothing_and_loses_no_key) {
     using id_type = basic_id<TypeParam>;
     const std::size_t keys = static_cast<std::size_t>(
         detail::smaller(TypeParam::last_key - TypeParam::first_key + 1, 40));
@@ -173,7 +174,7 @@ TYPED_TEST(threads_of, many_at_once_are_all_or_none_and_none_is_lost) {
             }
             if (failed) continue;
             for (const id_type e : ids) {
-                held.leave(e, thread);
+                held.release(e, thread);
                 if (!pool.destroy(e)) ++held.faults;
             }
             if (i % 8 == 0) pool.recycle_tombstones();
@@ -183,7 +184,7 @@ TYPED_TEST(threads_of, many_at_once_are_all_or_none_and_none_is_lost) {
     expect_all_keys(pool, keys);
 }
 
-TYPED_TEST(threads_of, of_those_that_destroy_one_id_one_succeeds) {
+TYPED_TEST(threads_of, only_one_thread_succeeds_in_destroying_an_id) {
     const std::size_t count = static_cast<std::size_t>(
         detail::smaller(TypeParam::last_key - TypeParam::first_key + 1, 2000));
     concurrent_id_pool<TypeParam> pool;
@@ -198,8 +199,8 @@ TYPED_TEST(threads_of, of_those_that_destroy_one_id_one_succeeds) {
     EXPECT_EQ(pool.size(), 0u);
 }
 
-TEST(concurrent_id_pool_threads, as_many_keys_as_threads_are_enough_for_one_each) {
-    // At each moment a key is free, or about to be, for who has none: so nobody is told that none is left.
+TEST(concurrent_id_pool_threads, as_many_keys_as_threads_suffice_for_one_id_each) {
+    // A thread without an id always finds a key that is free or about to be: create() never fails.
     using few =
         layout<std::uint8_t, id_bits{.key = 4, .version = 4, .on_exhaustion = exhaustion::wrap}>;
     concurrent_id_pool<few> pool{{.last_key = thread_count - 1}};
@@ -213,7 +214,7 @@ TEST(concurrent_id_pool_threads, as_many_keys_as_threads_are_enough_for_one_each
     EXPECT_EQ(pool.size(), 0u);
 }
 
-TEST(concurrent_id_pool_threads, fresh_keys_are_given_once_while_segments_come) {
+TEST(concurrent_id_pool_threads, new_keys_are_issued_once_while_segments_are_allocated) {
     concurrent_id_pool<> pool;
     constexpr std::size_t each = 10'000;
     std::vector<id> ids(each * thread_count);
@@ -231,7 +232,7 @@ TEST(concurrent_id_pool_threads, fresh_keys_are_given_once_while_segments_come) 
     EXPECT_LT(pool.capacity(), 2 * ids.size());
 }
 
-TEST(concurrent_id_pool_threads, segments_that_all_bring_at_once_come_once) {
+TEST(concurrent_id_pool_threads, segments_requested_by_all_threads_are_allocated_once) {
     for (unsigned round = 0; round < 20; ++round) {
         concurrent_id_pool<layouts::compact> pool;
         in_threads([&](unsigned thread) {
@@ -246,13 +247,12 @@ TEST(concurrent_id_pool_threads, segments_that_all_bring_at_once_come_once) {
     }
 }
 
-TEST(concurrent_id_pool_threads,
-     readers_see_the_living_alive_and_the_dead_dead_while_others_churn) {
+TEST(concurrent_id_pool_threads, alive_is_correct_while_other_threads_create_and_destroy) {
     concurrent_id_pool<> pool;
-    std::array<id, 64> staying, gone;
+    std::array<id, 64> staying, destroyed;
     pool.create(staying);
-    pool.create(gone);
-    for (const id e : gone) pool.destroy(e);
+    pool.create(destroyed);
+    for (const id e : destroyed) pool.destroy(e);
     std::atomic<int> faults = 0;
     std::atomic<unsigned> working = 2;
     in_threads([&](unsigned thread) {
@@ -260,7 +260,7 @@ TEST(concurrent_id_pool_threads,
             std::vector<id> mine;
             for (unsigned i = 0; i < 8000; ++i) {
                 mine.push_back(pool.create());
-                if (i % 3 == 0) {  // grows, and reuses
+                if (i % 3 == 0) {  // grows and reuses keys
                     pool.destroy(mine[mine.size() / 2]);
                     mine.erase(mine.begin() + static_cast<std::ptrdiff_t>(mine.size() / 2));
                 }
@@ -272,9 +272,9 @@ TEST(concurrent_id_pool_threads,
         while (working != 0) {
             for (const id e : staying)
                 if (!pool.alive(e)) ++faults;
-            for (const id e : gone)
+            for (const id e : destroyed)
                 if (pool.alive(e)) ++faults;
-            // Keys whose segments may come right now, at a version that never comes; and anything.
+            // Keys of segments that may be allocated right now; versions and worlds never issued.
             if (pool.alive(id::pack(dice() % 20'000, 60'000, 1))) ++faults;
             if (pool.alive(id::pack(dice() % 20'000, 0, 2))) ++faults;
             if (pool.destroy(id::from_value(dice() | std::uint64_t{2} << 48))) ++faults;
@@ -286,25 +286,26 @@ TEST(concurrent_id_pool_threads,
     for (const id e : staying) EXPECT_TRUE(pool.alive(e));
 }
 
-TEST(concurrent_id_pool_threads, an_id_may_die_in_another_thread_than_it_was_made_in) {
-    // Threads 0 and 1 create, 2 and 3 destroy: keys come back from the stacks of the others.
+TEST(concurrent_id_pool_threads, an_id_may_be_destroyed_by_another_thread_than_its_creator) {
+    // Threads 0 and 1 create, 2 and 3 destroy: keys return through the stacks of other threads.
     concurrent_id_pool<> pool;
-    constexpr std::size_t places = 64, each = 4000;
-    std::array<std::array<std::atomic<std::uint64_t>, places>, 2> rings{};
-    std::vector<std::uint64_t> data(4 * places);  // plain: handed over with the id, and by the pool
+    constexpr std::size_t ring_size = 64, each = 4000;
+    std::array<std::array<std::atomic<std::uint64_t>, ring_size>, 2> rings{};
+    std::vector<std::uint64_t> data(
+        4 * ring_size);  // not atomic: published with the id and by the pool
     std::atomic<int> faults = 0;
     in_threads([&](unsigned thread) {
         auto& ring = rings[thread % 2];
         for (std::size_t i = 0; i < each; ++i) {
-            std::atomic<std::uint64_t>& place = ring[i % places];
+            std::atomic<std::uint64_t>& entry = ring[i % ring_size];
             if (thread < 2) {
                 const id e = pool.create();
-                while (place.load() != 0) std::this_thread::yield();
+                while (entry.load() != 0) std::this_thread::yield();
                 data.at(e.key()) = e.value();
-                place.store(e.value());
+                entry.store(e.value());
             } else {
-                while (place.load() == 0) std::this_thread::yield();
-                const id e = id::from_value(place.exchange(0));
+                while (entry.load() == 0) std::this_thread::yield();
+                const id e = id::from_value(entry.exchange(0));
                 if (!pool.alive(e) || data.at(e.key()) != e.value()) ++faults;
                 data.at(e.key()) = 0;
                 if (!pool.destroy(e)) ++faults;
@@ -314,7 +315,7 @@ TEST(concurrent_id_pool_threads, an_id_may_die_in_another_thread_than_it_was_mad
     });
     EXPECT_EQ(faults, 0);
     EXPECT_EQ(pool.size(), 0u);
-    EXPECT_EQ(pool.capacity(), 1024u);  // no more keys than were in use at a time
+    EXPECT_EQ(pool.capacity(), 1024u);  // enough for the keys in use at a time
 }
 
 TEST(concurrent_id_pool_threads, tombstones_are_recycled_once) {

@@ -1,4 +1,5 @@
-// Every state that two keys with 4 bits of version can be in, and every operation in each of them.
+// Exhaustive search: reaches every state of two keys with 4-bit versions, and applies every
+// operation in each.
 #include <muster/id/id_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -27,10 +28,9 @@ using byte_layouts =
                    least<exhaustion::tombstone>>;
 TYPED_TEST_SUITE(every_state, byte_layouts, layout_names);
 
-/// Of all 256 bit patterns exactly the living ones are alive.
+/// Expects `alive` to accept exactly these ids among all 256 bit patterns.
 template <class Layout>
-void expect_only_the_living(const id_pool<Layout>& pool,
-                            const std::vector<basic_id<Layout>>& living) {
+void expect_only_living(const id_pool<Layout>& pool, const std::vector<basic_id<Layout>>& living) {
     const std::set<basic_id<Layout>> alive(living.begin(), living.end());
     ASSERT_EQ(alive.size(), living.size());
     for (unsigned bits = 0; bits < 256; ++bits) {
@@ -40,10 +40,10 @@ void expect_only_the_living(const id_pool<Layout>& pool,
     ASSERT_FALSE(pool.alive(basic_id<Layout>{}));
 }
 
-TYPED_TEST(every_state, of_two_keys_answers_for_all_256_patterns) {
+TYPED_TEST(every_state, of_two_keys_reports_exactly_the_living_ids) {
     using story = id_story<TypeParam>;
     using id_type = basic_id<TypeParam>;
-    // The last two keys: where the null id would be, if it could be issued.
+    // The last two keys: their ids would include the null id, if a pool could issue it.
     const id_pool_options options{.first_key = TypeParam::last_key - 1};
 
     std::vector<std::function<void(story&)>> operations;
@@ -54,39 +54,40 @@ TYPED_TEST(every_state, of_two_keys_answers_for_all_256_patterns) {
         for (std::uint64_t version = 0; version <= TypeParam::last_version; ++version) {
             const id_type e = id_type::pack(key, version);
             operations.push_back([e](story& s) { s.destroy(e); });
-            // Claiming every version from every state would be slow and show no more than these.
+            // Claiming every version in every state would be slow and cover no further cases.
             if (version % 5 == 4 || version <= 1)
                 operations.push_back([e](story& s) { s.create_at(e); });
         }
 
-    std::map<std::string, std::vector<std::size_t>> ways{{story(options).model().state_text(), {}}};
-    std::deque<std::string> open{ways.begin()->first};
+    std::map<std::string, std::vector<std::size_t>> paths{
+        {story(options).model().state_text(), {}}};
+    std::deque<std::string> open{paths.begin()->first};
     std::size_t steps = 0;
     for (; !open.empty(); open.pop_front()) {
-        const std::vector<std::size_t> way = ways.at(open.front());
+        const std::vector<std::size_t> path = paths.at(open.front());
         for (std::size_t next = 0; next < operations.size(); ++next) {
-            story told(options);
-            for (const std::size_t before : way) operations[before](told);
-            ASSERT_NO_THROW(operations[next](told)) << open.front();
+            story replayed(options);
+            for (const std::size_t before : path) operations[before](replayed);
+            ASSERT_NO_THROW(operations[next](replayed)) << open.front();
             ++steps;
-            if (!ways.contains(told.model().state_text())) {
-                expect_only_the_living(told.pool(), told.model().living());
+            if (!paths.contains(replayed.model().state_text())) {
+                expect_only_living(replayed.pool(), replayed.model().living());
                 if (this->HasFatalFailure()) return;
-                told.look_at_all();
-                std::vector<std::size_t> longer = way;
+                replayed.look_at_all();
+                std::vector<std::size_t> longer = path;
                 longer.push_back(next);
-                open.push_back(told.model().state_text());
-                ways.emplace(told.model().state_text(), std::move(longer));
+                open.push_back(replayed.model().state_text());
+                paths.emplace(replayed.model().state_text(), std::move(longer));
             }
         }
     }
-    // That it was a search, and not one step.
-    EXPECT_GT(ways.size(), TypeParam::last_version == 1 ? 8u : 1000u);
-    this->RecordProperty("states", static_cast<int>(ways.size()));
+    // Fails if the search stops after its first step.
+    EXPECT_GT(paths.size(), TypeParam::last_version == 1 ? 8u : 1000u);
+    this->RecordProperty("states", static_cast<int>(paths.size()));
     this->RecordProperty("steps", static_cast<int>(steps));
 }
 
-TYPED_TEST(every_state, long_random_runs_over_all_keys_answer_for_all_256_patterns) {
+TYPED_TEST(every_state, long_random_runs_report_exactly_the_living_ids) {
     for (unsigned seed = 0; seed < 4; ++seed) {
         std::mt19937 dice(seed);
         id_story<TypeParam> story({.reuse = seed % 2 == 0 ? reuse::lifo : reuse::fifo});
@@ -109,7 +110,7 @@ TYPED_TEST(every_state, long_random_runs_over_all_keys_answer_for_all_256_patter
                 if (dice() % 50 == 0) story.recycle();
                 break;
             }
-            expect_only_the_living(story.pool(), story.model().living());
+            expect_only_living(story.pool(), story.model().living());
             if (this->HasFatalFailure()) return;
         }
         story.look_at_all();
@@ -123,7 +124,7 @@ using retiring_layouts =
                    least<exhaustion::retire>, tiny_bound<exhaustion::retire>>;
 TYPED_TEST_SUITE(retiring, retiring_layouts, layout_names);
 
-TYPED_TEST(retiring, no_id_is_issued_twice_and_the_end_is_a_clear_error) {
+TYPED_TEST(retiring, no_id_is_issued_twice_and_exhaustion_reports_id_overflow) {
     using id_type = basic_id<TypeParam>;
     for (unsigned seed = 0; seed < 20; ++seed) {
         std::mt19937 dice(seed);
@@ -143,7 +144,7 @@ TYPED_TEST(retiring, no_id_is_issued_twice_and_the_end_is_a_clear_error) {
                 ASSERT_TRUE(issued.insert(living.back()).second) << to_string(living.back());
             } catch (const error& e) {
                 if (living.empty()) end = e.code();
-                // Full, but not yet used up.
+                // Every key is in use, but versions are left.
                 while (!living.empty()) {
                     ASSERT_TRUE(pool.destroy(living.back()));
                     living.pop_back();

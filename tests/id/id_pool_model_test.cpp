@@ -1,4 +1,4 @@
-// Long random stories against the model, on every layout, policy and order of reuse.
+// Runs long random stories against the model, on every layout, exhaustion policy and reuse order.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -41,7 +41,7 @@ TYPED_TEST(id_pool_model, agrees_over_random_operations) {
     for (unsigned seed = 0; steps < 60'000u * scale(); ++seed) {
         std::mt19937_64 dice(seed);
         std::vector<std::uint8_t> bytes(4096);
-        for (std::uint8_t& one : bytes) one = static_cast<std::uint8_t>(dice());
+        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(dice());
         byte_source from(bytes);
         id_pool_options options = story_options<TypeParam>(from);
         options.reuse = seed % 2 == 0 ? reuse::lifo : reuse::fifo;

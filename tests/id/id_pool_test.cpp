@@ -52,14 +52,14 @@ TYPED_TEST(id_pool_of, a_released_key_returns_with_the_next_version) {
     EXPECT_FALSE(pool.alive(a));
 }
 
-TYPED_TEST(id_pool_of, destroying_what_is_not_alive_says_so_and_changes_nothing) {
+TYPED_TEST(id_pool_of, destroy_returns_false_for_a_dead_id_and_changes_nothing) {
     using id_type = basic_id<TypeParam>;
     id_pool<TypeParam> pool;
     const auto a = pool.create();
     pool.destroy(a);
     EXPECT_FALSE(pool.destroy(a));
     EXPECT_FALSE(pool.destroy(id_type{}));
-    EXPECT_FALSE(pool.destroy(this->nth(0, 1)));  // the next one, not yet issued
+    EXPECT_FALSE(pool.destroy(this->nth(0, 1)));  // the next id of this key, not yet issued
     EXPECT_FALSE(pool.destroy(this->nth(9)));
     if (TypeParam::world_bits != 0)
         EXPECT_FALSE(
@@ -68,7 +68,7 @@ TYPED_TEST(id_pool_of, destroying_what_is_not_alive_says_so_and_changes_nothing)
     EXPECT_EQ(pool.create(), this->nth(0, 1));
 }
 
-TYPED_TEST(id_pool_of, lifo_takes_the_newest_fifo_the_oldest) {
+TYPED_TEST(id_pool_of, lifo_reuses_the_newest_key_and_fifo_the_oldest) {
     for (const reuse order : {reuse::lifo, reuse::fifo}) {
         id_pool<TypeParam> pool{{.reuse = order}};
         std::array<basic_id<TypeParam>, 4> ids;
@@ -82,7 +82,7 @@ TYPED_TEST(id_pool_of, lifo_takes_the_newest_fifo_the_oldest) {
     }
 }
 
-TYPED_TEST(id_pool_of, many_at_once_are_the_same_as_one_by_one) {
+TYPED_TEST(id_pool_of, creating_many_equals_creating_one_by_one) {
     for (const reuse order : {reuse::lifo, reuse::fifo}) {
         id_pool<TypeParam> one{{.reuse = order}};
         id_pool<TypeParam> many{{.reuse = order}};
@@ -101,7 +101,7 @@ TYPED_TEST(id_pool_of, many_at_once_are_the_same_as_one_by_one) {
     }
 }
 
-TYPED_TEST(id_pool_of, many_at_once_are_all_or_none) {
+TYPED_TEST(id_pool_of, creating_many_is_all_or_nothing) {
     using id_type = basic_id<TypeParam>;
     id_pool<TypeParam> pool{{.last_key = TypeParam::first_key + 9}};
     std::vector<id_type> ids(6);
@@ -117,7 +117,7 @@ TYPED_TEST(id_pool_of, many_at_once_are_all_or_none) {
     EXPECT_EQ(pool.size(), 10u);
 }
 
-TYPED_TEST(id_pool_of, a_full_pool_refuses_one_more_and_loses_nothing) {
+TYPED_TEST(id_pool_of, a_full_pool_refuses_another_id_and_keeps_its_ids) {
     using id_type = basic_id<TypeParam>;
     id_pool<TypeParam> pool{{.last_key = TypeParam::first_key + 2}};
     std::vector<id_type> ids(3);
@@ -129,14 +129,14 @@ TYPED_TEST(id_pool_of, a_full_pool_refuses_one_more_and_loses_nothing) {
     EXPECT_EQ(pool.create(), this->nth(1, 1));
 }
 
-TYPED_TEST(id_pool_of, an_exact_id_can_be_claimed) {
+TYPED_TEST(id_pool_of, create_at_claims_an_exact_id) {
     id_pool<TypeParam> pool;
     EXPECT_EQ(pool.create_at(this->nth(3, 2)), this->nth(3, 2));
     EXPECT_TRUE(pool.alive(this->nth(3, 2)));
     EXPECT_FALSE(pool.alive(this->nth(3)));
     EXPECT_FALSE(pool.alive(this->nth(3, 1)));
     EXPECT_FALSE(pool.alive(this->nth(2)));
-    // The others come as if it were not there.
+    // create() skips the claimed key.
     EXPECT_EQ(pool.create(), this->nth(0));
     EXPECT_EQ(pool.create(), this->nth(1));
     EXPECT_EQ(pool.create(), this->nth(2));
@@ -146,7 +146,7 @@ TYPED_TEST(id_pool_of, an_exact_id_can_be_claimed) {
     EXPECT_EQ(pool.create(), this->nth(3, 3));
 }
 
-TYPED_TEST(id_pool_of, an_exact_id_is_refused_when_its_key_is_in_use_or_past_it) {
+TYPED_TEST(id_pool_of, create_at_refuses_a_key_in_use_and_an_old_version) {
     id_pool<TypeParam> pool;
     pool.create_at(this->nth(0, 2));
     EXPECT_EQ(code_of([&] { pool.create_at(this->nth(0, 2)); }), errc::id_taken);
@@ -158,7 +158,7 @@ TYPED_TEST(id_pool_of, an_exact_id_is_refused_when_its_key_is_in_use_or_past_it)
     EXPECT_EQ(pool.create_at(this->nth(0, 4)), this->nth(0, 4));
 }
 
-TYPED_TEST(id_pool_of, ids_that_are_never_issued_cannot_be_claimed) {
+TYPED_TEST(id_pool_of, create_at_refuses_ids_that_are_never_issued) {
     using id_type = basic_id<TypeParam>;
     id_pool<TypeParam> pool;
     const std::uint64_t world = pool.world();
@@ -185,7 +185,7 @@ TYPED_TEST(id_pool_of, ids_that_are_never_issued_cannot_be_claimed) {
     EXPECT_EQ(pool.create(), this->nth(0));
 }
 
-TYPED_TEST(id_pool_of, iterates_over_the_living_by_key) {
+TYPED_TEST(id_pool_of, iterates_over_living_ids_in_key_order) {
     using id_type = basic_id<TypeParam>;
     static_assert(std::forward_iterator<typename id_pool<TypeParam>::iterator>);
     id_pool<TypeParam> pool;
@@ -216,7 +216,7 @@ TYPED_TEST(id_pool_of, destroying_while_iterating_visits_each_once) {
     EXPECT_EQ(pool.size(), 0u);
 }
 
-TYPED_TEST(id_pool_of, the_first_version_can_start_higher) {
+TYPED_TEST(id_pool_of, the_first_version_can_be_raised) {
     id_pool<TypeParam> pool{{.first_version = TypeParam::first_version + 2}};
     EXPECT_EQ(pool.create(), this->nth(0, 2));
     EXPECT_FALSE(pool.alive(this->nth(0)));
@@ -224,7 +224,7 @@ TYPED_TEST(id_pool_of, the_first_version_can_start_higher) {
     EXPECT_EQ(pool.create_at(this->nth(1, 2)), this->nth(1, 2));
 }
 
-TYPED_TEST(id_pool_of, knows_the_first_version_that_it_did_not_use) {
+TYPED_TEST(id_pool_of, unused_version_is_above_every_issued_version) {
     id_pool<TypeParam> pool;
     EXPECT_EQ(pool.unused_version(), TypeParam::first_version);
     const auto a = pool.create();
@@ -277,7 +277,7 @@ TEST(id_pool, ranges_split_one_id_space) {
     id_pool<> client{{.first_key = 1000}};
     const id mine = client.create();
     EXPECT_EQ(mine.key(), 1000u);
-    // What the server made is claimed on the client by its exact id, and the other way round.
+    // Each side claims the ids of the other side by value.
     std::vector<id> made(300);
     server.create(made);
     std::mt19937 dice(3);
@@ -287,7 +287,7 @@ TEST(id_pool, ranges_split_one_id_space) {
     for (const id e : made) EXPECT_TRUE(client.alive(e));
     EXPECT_TRUE(server.alive(mine));
     EXPECT_EQ(client.size(), 301u);
-    // A foreign key that dies is not given out here: it is the server's to reuse.
+    // The client does not reuse a destroyed key outside its range: only the server may.
     for (const id e : made) EXPECT_TRUE(client.destroy(e));
     EXPECT_EQ(client.create().key(), 1001u);
     EXPECT_EQ(code_of([&] { client.create_at(made[0]); }), errc::id_stale);
@@ -297,7 +297,7 @@ TEST(id_pool, ranges_split_one_id_space) {
         std::is_sorted(client.begin(), client.end(), [](id a, id b) { return a.key() < b.key(); }));
 }
 
-TEST(id_pool, a_key_far_away_costs_a_page_and_not_an_array) {
+TEST(id_pool, an_overflow_key_costs_a_page_instead_of_a_long_array) {
     id_pool<> pool;
     pool.create_at(id::pack(4'000'000'000, 3, 1));
     pool.create_at(id::pack(0xFFFF'FFFF, 0, 1));
@@ -311,8 +311,9 @@ TEST(id_pool, a_key_far_away_costs_a_page_and_not_an_array) {
                                id::pack(0xFFFF'FFFF, 0, 1)}));
 }
 
-TEST(id_pool, ids_loaded_in_any_order_come_into_the_array) {
-    // As a saved game: 50,000 ids with holes, in random order. The array may take about twice the room.
+TEST(id_pool, ids_claimed_in_random_order_move_into_the_array) {
+    // Like loading a saved game: 50,000 ids with gaps, in random order. The array may be up to four
+    // times as large.
     std::vector<id> saved;
     for (std::uint64_t key = 0; key < 60'000; ++key)
         if (key % 6 != 5) saved.push_back(id::pack(key, key % 3, 1));
@@ -324,18 +325,18 @@ TEST(id_pool, ids_loaded_in_any_order_come_into_the_array) {
     EXPECT_GE(pool.capacity(), 60'000u);
     EXPECT_LE(pool.capacity(), 250'000u);
     for (const id e : saved) ASSERT_TRUE(pool.alive(e));
-    // The holes are filled from below, then the end is reached.
+    // create() fills the gaps in ascending order before it appends.
     for (std::uint64_t key = 5; key < 60'000; key += 6)
         ASSERT_EQ(pool.create(), id::pack(key, 0, 1));
     EXPECT_EQ(pool.create(), id::pack(60'000, 0, 1));
     EXPECT_EQ(static_cast<std::size_t>(std::distance(pool.begin(), pool.end())), pool.size());
 }
 
-TEST(id_pool, a_key_claimed_while_it_waits_keeps_its_place) {
+TEST(id_pool, a_claimed_free_key_keeps_its_position_in_the_free_list) {
     id_pool<> pool{{.reuse = reuse::fifo}};
     std::array<id, 4> ids;
     pool.create(ids);
-    for (const id e : ids) pool.destroy(e);  // waiting: 0 1 2 3
+    for (const id e : ids) pool.destroy(e);  // free list: 0 1 2 3
     pool.create_at(id::pack(2, 5, 1));       // 0 1 (2) 3
     EXPECT_EQ(pool.create(), id::pack(0, 1, 1));
     pool.destroy(id::pack(2, 5, 1));  // 1 2 3
@@ -345,7 +346,7 @@ TEST(id_pool, a_key_claimed_while_it_waits_keeps_its_place) {
     EXPECT_EQ(pool.create(), id::pack(4, 0, 1));
 }
 
-TEST(id_pool, also_if_it_was_the_first_in_line) {
+TEST(id_pool, a_claimed_key_keeps_its_position_at_the_head_of_the_free_list) {
     id_pool<> pool{{.reuse = reuse::fifo}};
     std::array<id, 3> ids;
     pool.create(ids);
@@ -353,7 +354,7 @@ TEST(id_pool, also_if_it_was_the_first_in_line) {
     pool.destroy(pool.create_at(id::pack(0, 3, 1)));
     EXPECT_EQ(pool.create(), id::pack(0, 4, 1));
     EXPECT_EQ(pool.create(), id::pack(1, 1, 1));
-    // What the line has passed waits anew.
+    // create() skips a claimed key; destroying that key appends it to the free list again.
     pool.create_at(id::pack(2, 7, 1));
     pool.destroy(id::pack(1, 1, 1));
     EXPECT_EQ(pool.create(), id::pack(1, 2, 1));
@@ -363,7 +364,7 @@ TEST(id_pool, also_if_it_was_the_first_in_line) {
     EXPECT_EQ(pool.create(), id::pack(2, 8, 1));
 }
 
-TEST(id_pool, a_far_key_counts_for_the_versions_that_were_used) {
+TEST(id_pool, unused_version_includes_overflow_keys) {
     id_pool<> pool;
     pool.create_at(id::pack(4'000'000'000, 77, 1));
     EXPECT_EQ(pool.unused_version(), 78u);
@@ -371,7 +372,7 @@ TEST(id_pool, a_far_key_counts_for_the_versions_that_were_used) {
     EXPECT_EQ(pool.unused_version(), 78u);
 }
 
-TEST(id_pool, reserve_makes_room_once) {
+TEST(id_pool, reserve_allocates_once) {
     id_pool<> pool;
     pool.reserve(1000);
     EXPECT_EQ(pool.capacity(), 1000u);
@@ -383,7 +384,7 @@ TEST(id_pool, reserve_makes_room_once) {
     EXPECT_EQ(code_of([&] { small.reserve((1u << 20) + 1); }), errc::id_overflow);
     EXPECT_EQ(small.capacity(), 0u);
     id_pool<test::tiny_bound<exhaustion::retire>> worn{{.last_key = 15}};
-    for (int i = 0; i < 7 * 8; ++i) worn.destroy(worn.create());  // wears out keys
+    for (int i = 0; i < 7 * 8; ++i) worn.destroy(worn.create());  // retires keys
     worn.reserve(8);
     const std::size_t room = worn.capacity();
     EXPECT_GE(room, 8 + worn.retired());
@@ -393,7 +394,7 @@ TEST(id_pool, reserve_makes_room_once) {
     EXPECT_EQ(small.capacity(), 1u << 20);
 }
 
-TEST(id_pool, retires_a_key_whose_versions_are_spent) {
+TEST(id_pool, retires_a_key_without_versions_left) {
     id_pool<test::nibble<exhaustion::retire>> pool{{.last_key = 1}};
     for (int i = 0; i < 15; ++i) EXPECT_TRUE(pool.destroy(pool.create()));
     EXPECT_EQ(pool.retired(), 1u);
@@ -404,10 +405,10 @@ TEST(id_pool, retires_a_key_whose_versions_are_spent) {
         "no key is left for 1 more id: the range 0 to 1 has 2 keys, 0 of them free, 1 retired");
     EXPECT_EQ(sentence_of(
                   [&] { pool.create_at(basic_id<test::nibble<exhaustion::retire>>::pack(0, 3)); }),
-              "E:0[3] cannot be made: key 0 is retired: all its versions are spent");
+              "E:0[3] cannot be created: key 0 is retired: it has no versions left");
 }
 
-TEST(id_pool, parks_tombstones_until_they_are_recycled) {
+TEST(id_pool, keeps_tombstones_until_they_are_recycled) {
     using layout_type = test::nibble<exhaustion::tombstone>;
     id_pool<layout_type> pool{{.last_key = 1}};
     for (int i = 0; i < 30; ++i) EXPECT_TRUE(pool.destroy(pool.create()));
@@ -415,9 +416,9 @@ TEST(id_pool, parks_tombstones_until_they_are_recycled) {
     EXPECT_EQ(sentence_of([&] { pool.create(); }),
               "no key is left for 1 more id: the range 0 to 1 has 2 keys, 0 of them free, "
               "2 tombstones that recycle_tombstones() would free");
-    EXPECT_EQ(
-        sentence_of([&] { pool.create_at(basic_id<layout_type>::pack(0, 3)); }),
-        "E:0[3] cannot be made: key 0 is a tombstone: recycle_tombstones() makes it usable again");
+    EXPECT_EQ(sentence_of([&] { pool.create_at(basic_id<layout_type>::pack(0, 3)); }),
+              "E:0[3] cannot be created: key 0 is a tombstone: recycle_tombstones() makes it "
+              "usable again");
     EXPECT_EQ(pool.unused_version(), 15u);
     EXPECT_EQ(pool.recycle_tombstones(), 2u);
     EXPECT_EQ(pool.recycle_tombstones(), 0u);
@@ -430,7 +431,7 @@ TEST(id_pool, parks_tombstones_until_they_are_recycled) {
     EXPECT_EQ(pool.unused_version(), 15u);  // all versions have been issued
 }
 
-TEST(id_pool, recycled_tombstones_are_freed_in_the_order_they_were_parked) {
+TEST(id_pool, recycled_tombstones_are_freed_in_the_order_of_their_destruction) {
     for (const reuse order : {reuse::lifo, reuse::fifo}) {
         id_pool<test::nibble<exhaustion::tombstone>> pool{{.last_key = 3, .reuse = order}};
         using id_type = basic_id<test::nibble<exhaustion::tombstone>>;
@@ -442,7 +443,7 @@ TEST(id_pool, recycled_tombstones_are_freed_in_the_order_they_were_parked) {
     }
 }
 
-TEST(id_pool, wraps_to_the_first_version_where_the_layout_says_so) {
+TEST(id_pool, versions_wrap_to_the_first_if_the_layout_wraps) {
     using layout_type = test::nibble_from_1<exhaustion::wrap>;
     id_pool<layout_type> pool;
     for (std::uint64_t version = 1; version <= 15; ++version) {
@@ -456,35 +457,35 @@ TEST(id_pool, wraps_to_the_first_version_where_the_layout_says_so) {
     EXPECT_EQ(pool.retired(), 0u);
 }
 
-TEST(id_pool, errors_are_sentences_with_the_facts) {
+TEST(id_pool, error_messages_name_the_ids_and_limits) {
     id_pool<> pool{{.world = 7, .first_key = 10, .last_key = 12}};
     const id e = pool.create_at(id::pack(11, 4, 7));
-    EXPECT_EQ(sentence_of([&] { pool.create_at(e); }), "E:7-11[4] is alive already");
+    EXPECT_EQ(sentence_of([&] { pool.create_at(e); }), "E:7-11[4] is already alive");
     EXPECT_EQ(sentence_of([&] { pool.create_at(id::pack(11, 5, 7)); }),
-              "E:7-11[5] cannot be made: its key is in use by E:7-11[4]");
+              "E:7-11[5] cannot be created: its key is in use by E:7-11[4]");
     pool.destroy(e);
     EXPECT_EQ(sentence_of([&] { pool.create_at(e); }),
-              "E:7-11[4] cannot be made: key 11 is at version 5 already");
+              "E:7-11[4] cannot be created: key 11 is already at version 5");
     EXPECT_EQ(sentence_of([&] { pool.create_at(id::pack(11, 9, 8)); }),
               "E:8-11[9] belongs to world W:8, not to W:7");
     EXPECT_EQ(sentence_of([&] { pool.create_at(id{}); }),
               "E:null can never be alive: it is the null id");
     EXPECT_EQ(sentence_of([&] { pool.create_at(id::pack(11, 65535, 7)); }),
-              "E:7-11[65535] can never be alive: its version is the one that marks tombstones");
+              "E:7-11[65535] can never be alive: its version is reserved for tombstones");
     std::vector<id> four(4);
     EXPECT_EQ(sentence_of([&] { pool.create(four); }),
               "no key is left for 4 ids: the range 10 to 12 has 3 keys, 3 of them free");
     EXPECT_EQ(sentence_of([] { id_pool<>{{.world = 65536}}; }),
               "world 65536 does not fit in 16 bits: the largest is 65535");
     EXPECT_EQ(sentence_of([] { id_pool<>{{.world = 0}}; }),
-              "world 0 is no world: numbers start at 1");
+              "0 is not a world number: numbers start at 1");
     EXPECT_EQ(sentence_of([] { id_pool<>{{.first_key = 5, .last_key = 4}}; }),
               "the key range 5 to 4 is empty");
     EXPECT_EQ(sentence_of([] { id_pool<>{{.first_version = 65535}}; }),
               "versions cannot start at 65535: the first must be below 65535");
 }
 
-TEST(id_pool, is_neither_copied_nor_moved) {
+TEST(id_pool, is_neither_copyable_nor_movable) {
     static_assert(!std::is_copy_constructible_v<id_pool<>> &&
                   !std::is_move_constructible_v<id_pool<>>);
     static_assert(std::is_default_constructible_v<id_pool<>>);

@@ -1,4 +1,4 @@
-// Properties with shrinking: a failure prints the fewest bytes that show it, and the operations they tell.
+// Properties with shrinking: a failure prints the shortest failing input and its operations.
 #include <muster/id/id.hpp>
 
 #include <gtest/gtest.h>
@@ -33,10 +33,10 @@ TEST(id_pool_property, any_story_agrees_with_the_model_on_exact) {
 TEST(id_pool_property, any_story_agrees_with_the_model_on_packed) {
     stories_agree<layouts::packed>();
 }
-TEST(id_pool_property, any_story_agrees_with_the_model_where_versions_wrap) {
+TEST(id_pool_property, any_story_agrees_with_the_model_when_versions_wrap) {
     stories_agree<nibble<exhaustion::wrap>>();
 }
-TEST(id_pool_property, any_story_agrees_with_the_model_where_tombstones_wait) {
+TEST(id_pool_property, any_story_agrees_with_the_model_with_tombstones) {
     stories_agree<tiny_bound<exhaustion::tombstone>>();
 }
 
@@ -67,7 +67,7 @@ TEST(id_property, packing_is_exact_on_packed) {
     packing_is_exact<layouts::packed>();
 }
 
-RC_GTEST_PROP(id_property, a_double_is_an_id_or_an_error, (double number)) {
+RC_GTEST_PROP(id_property, from_double_returns_an_id_or_throws, (double number)) {
     using exact_id = basic_id<layouts::exact>;
     const bool whole = number >= 0 && number < 9007199254740992.0 &&
                        static_cast<double>(static_cast<std::uint64_t>(number)) == number;

@@ -30,7 +30,7 @@ using all_layouts =
                    test::least<exhaustion::retire>>;
 TYPED_TEST_SUITE(id_of, all_layouts, test::layout_names);
 
-TYPED_TEST(id_of, is_a_plain_value_of_its_integers_size) {
+TYPED_TEST(id_of, is_trivially_copyable_and_as_large_as_its_integer) {
     using id_type = basic_id<TypeParam>;
     static_assert(std::is_trivially_copyable_v<id_type>);
     static_assert(sizeof(id_type) == sizeof(typename TypeParam::rep));
@@ -39,7 +39,7 @@ TYPED_TEST(id_of, is_a_plain_value_of_its_integers_size) {
     static_assert(!std::is_convertible_v<typename TypeParam::rep, id_type>);
 }
 
-TYPED_TEST(id_of, unpacks_what_was_packed_at_every_corner) {
+TYPED_TEST(id_of, unpack_returns_the_packed_parts_at_every_limit) {
     using id_type = basic_id<TypeParam>;
     for (const std::uint64_t key : {std::uint64_t{0}, TypeParam::last_key / 2, TypeParam::last_key})
         for (const std::uint64_t version :
@@ -102,7 +102,7 @@ TYPED_TEST(id_of, the_last_version_is_a_tombstone_unless_versions_wrap) {
     EXPECT_FALSE(before.is_tombstone());
 }
 
-TYPED_TEST(id_of, orders_and_hashes_as_its_integer) {
+TYPED_TEST(id_of, is_ordered_and_hashed_like_its_integer) {
     using id_type = basic_id<TypeParam>;
     std::vector<id_type> ids;
     for (std::uint64_t key = 0; key < 2; ++key)
@@ -137,7 +137,7 @@ TEST(id, prints_world_key_and_version) {
     EXPECT_EQ(out.str(), "E:2-7[1] E:5[1] E:null");
 }
 
-TEST(id, says_which_part_does_not_fit_and_how_large_it_may_be) {
+TEST(id, errors_name_the_part_that_does_not_fit_and_its_maximum) {
     const auto sentence = [](auto call) -> std::string {
         try {
             call();
@@ -156,7 +156,7 @@ TEST(id, says_which_part_does_not_fit_and_how_large_it_may_be) {
               "key 2 does not fit in 1 bit: the largest is 1");
 }
 
-TEST(id, bits_beyond_the_layout_make_another_id) {
+TEST(id, bits_beyond_the_layout_make_a_different_id) {
     const packed_id e = packed_id::pack(5, 1);
     const packed_id forged = packed_id::from_value(e.value() | std::uint64_t{1} << 50);
     EXPECT_NE(forged, e);
@@ -164,7 +164,7 @@ TEST(id, bits_beyond_the_layout_make_another_id) {
     EXPECT_EQ(forged.version(), e.version());
 }
 
-TEST(id, survives_a_double_exactly) {
+TEST(id, round_trips_through_a_double) {
     for (const exact_id e :
          {exact_id{}, exact_id::pack(1, 1), exact_id::pack(0xF'FFFF, 0x1'FFFF'FFFF),
           exact_id::pack(0, 0x1'FFFF'FFFF), exact_id::pack(0xF'FFFF, 0)})
@@ -173,7 +173,7 @@ TEST(id, survives_a_double_exactly) {
     EXPECT_EQ(compact_id::from_double(compact_id{}.to_double()), compact_id{});
 }
 
-TEST(id, refuses_doubles_that_are_no_ids) {
+TEST(id, from_double_rejects_numbers_that_are_not_ids) {
     using limits = std::numeric_limits<double>;
     for (const double d : {0.5, -1.0, 1048577.25, 9007199254740992.0, 1e300, limits::infinity(),
                            -limits::infinity(), limits::quiet_NaN(), limits::denorm_min()})
@@ -184,16 +184,17 @@ TEST(id, refuses_doubles_that_are_no_ids) {
             EXPECT_EQ(e.code(), errc::id_out_of_range) << d;
         }
     EXPECT_EQ(exact_id::from_double(9007199254740991.0).value(), 9007199254740991u);
-    // Bits beyond the layout do not vanish on the way.
+    // The conversion does not drop bits beyond the layout.
     const exact_id forged =
         exact_id::from_value(exact_id::pack(1, 1).value() | std::uint64_t{1} << 60);
     EXPECT_THROW((void)exact_id::from_double(forged.to_double()), error);
     try {
         (void)exact_id::from_double(1e-9);
     } catch (const error& e) {
-        EXPECT_STREQ(e.what(),
-                     "the number 1.0000000000000001e-09 is no id: ids are whole numbers from 0 to "
-                     "9007199254740991");
+        EXPECT_STREQ(
+            e.what(),
+            "the number 1.0000000000000001e-09 is not an id: ids are whole numbers from 0 to "
+            "9007199254740991");
     }
 }
 

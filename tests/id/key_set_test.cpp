@@ -8,7 +8,7 @@
 namespace muster::detail {
 namespace {
 
-TEST(key_set, behaves_as_an_ordered_set) {
+TEST(key_set, behaves_like_an_ordered_set) {
     std::mt19937_64 dice(1);
     for (int round = 0; round < 50; ++round) {
         key_set<> set;
@@ -29,7 +29,7 @@ TEST(key_set, behaves_as_an_ordered_set) {
     }
 }
 
-TEST(key_set, skip_passes_its_members) {
+TEST(key_set, skip_counts_only_keys_outside_the_set) {
     key_set<> set;
     for (const std::uint64_t key : {3u, 4u, 64u, 130u}) set.insert(key);
     EXPECT_EQ(set.skip(0, 3), 3u);    // 0 1 2

@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-TEST(layout, the_presets_split_their_bits_as_drawn) {
+TEST(layout, the_presets_split_their_bits_as_documented) {
     static_assert(layouts::bound::key_bits == 32 && layouts::bound::version_bits == 16 &&
                   layouts::bound::world_bits == 16 && layouts::bound::used_bits == 64);
     static_assert(layouts::compact::key_bits == 20 && layouts::compact::version_bits == 12);
@@ -19,7 +19,7 @@ TEST(layout, the_presets_split_their_bits_as_drawn) {
     EXPECT_EQ(layouts::packed::first_version, 1u);
 }
 
-TEST(layout, null_is_0_where_no_issued_id_can_be_0_else_all_ones) {
+TEST(layout, null_is_0_if_no_issued_id_can_be_0_and_all_ones_otherwise) {
     EXPECT_EQ(layouts::bound::null_value, 0u);              // worlds start at 1
     EXPECT_EQ(layouts::compact::null_value, 0xFFFF'FFFFu);  // key 0, version 0 is the first id
     EXPECT_EQ(layouts::exact::null_value, 0u);
@@ -33,13 +33,13 @@ TEST(layout, null_is_0_where_no_issued_id_can_be_0_else_all_ones) {
     EXPECT_EQ(from_0::null_value, 0xFFFFu);
 }
 
-TEST(layout, the_last_version_is_issued_only_where_versions_wrap) {
+TEST(layout, the_last_version_is_issued_only_if_versions_wrap) {
     EXPECT_EQ(test::nibble<exhaustion::retire>::last_issued_version, 14u);
     EXPECT_EQ(test::nibble<exhaustion::tombstone>::last_issued_version, 14u);
     EXPECT_EQ(test::nibble<exhaustion::wrap>::last_issued_version, 15u);
 }
 
-TEST(layout, may_use_every_bit_or_leave_some) {
+TEST(layout, may_use_all_bits_or_leave_some_unused) {
     using whole = layout<std::uint64_t, id_bits{.key = 1, .version = 62, .world = 1}>;
     static_assert(whole::used_bits == 64 && whole::last_world == 1 && whole::last_key == 1);
     using part = layout<std::uint64_t, id_bits{.key = 3, .version = 2}>;

@@ -1,4 +1,4 @@
-// The algorithm over another slot than id_pool's: one that carries a value, as a world's record does.
+// slot_pool with a slot that, unlike id_pool's, also stores a value, like a record of a world.
 #include <muster/id/id_pool.hpp>
 #include <muster/id/slot_pool.hpp>
 
@@ -13,11 +13,11 @@
 namespace muster::detail {
 namespace {
 
-/// Version and mark in one half, a place in the other; knows neither key nor world.
+/// Stores version and live mark in one half, a location in the other; stores neither key nor world.
 template <class Layout>
 struct located_slot {
     std::uint64_t version_and_mark;
-    std::uint64_t place;  // of a dead slot: the next key
+    std::uint64_t place;  // in a dead slot: the next free key
 
     static located_slot live(basic_id<Layout> e) { return {e.version() << 1 | 1, 0}; }
     static located_slot dead(std::uint64_t key, std::uint64_t next, std::uint64_t version) {
@@ -39,7 +39,7 @@ using all_layouts =
                    test::tiny_bound<exhaustion::tombstone>, test::nibble_from_1<exhaustion::wrap>>;
 TYPED_TEST_SUITE(slot_pool_of, all_layouts, test::layout_names);
 
-TYPED_TEST(slot_pool_of, another_slot_gives_the_same_ids_and_keeps_its_value) {
+TYPED_TEST(slot_pool_of, a_custom_slot_issues_the_same_ids_and_keeps_its_value) {
     using id_type = basic_id<TypeParam>;
     slot_pool<TypeParam, located_slot<TypeParam>> pool{{}};
     id_pool<TypeParam> plain;

@@ -20,8 +20,8 @@ namespace {
 using test::code_of;
 using test::sentence_of;
 
-// Numbers are process-wide, and CTest runs each test in a process of its own; under one process for all,
-// the tests below only rely on what holds for any history. A layout with few numbers shows the end.
+// Numbers are process-wide, and one process runs many tests: the tests below rely only on
+// properties that hold for any history. A layout with few numbers shows exhaustion.
 using seven_worlds = layout<std::uint16_t, id_bits{.key = 6, .version = 4, .world = 3}>;
 
 TEST(world_number, is_never_0_and_never_shared) {
@@ -39,7 +39,7 @@ TEST(world_number, can_be_chosen) {
     EXPECT_EQ(mine->value(), 4711u);
     EXPECT_EQ(code_of([] { (void)world_number::take<layouts::bound>(4711); }), errc::number_taken);
     EXPECT_EQ(sentence_of([] { (void)world_number::take<layouts::bound>(4711); }),
-              "world number 4711 belongs to a living world");
+              "world number 4711 belongs to a living world; choose another");
     EXPECT_EQ(sentence_of([] { (void)world_number::take<layouts::bound>(65536); }),
               "world number 65536 does not fit the layout: the largest is 65535");
     EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(8); }), errc::id_out_of_range);
@@ -47,38 +47,38 @@ TEST(world_number, can_be_chosen) {
     EXPECT_EQ(world_number::take<layouts::bound>(4711).value(), 4711u);
 }
 
-TEST(world_number, moves_with_its_holder) {
+TEST(world_number, moving_transfers_the_number) {
     world_number a = world_number::take<layouts::bound>();
     const std::uint64_t value = a.value();
     world_number b(std::move(a));
     EXPECT_EQ(b.value(), value);
     EXPECT_EQ(a.value(),
-              0u);  // NOLINT(bugprone-use-after-move): what is left is part of the contract
+              0u);  // NOLINT(bugprone-use-after-move): the moved-from value is part of the contract
     a = std::move(b);
     EXPECT_EQ(a.value(), value);
     EXPECT_EQ(code_of([&] { (void)world_number::take<layouts::bound>(value); }),
               errc::number_taken);
 }
 
-TEST(world_number, assigning_gives_back_the_number_it_had_and_keeps_what_was_spent) {
+TEST(world_number, assignment_releases_the_old_number_and_keeps_retired_versions) {
     world_number a = world_number::take<layouts::bound>(801);
     world_number b = world_number::take<layouts::bound>(802);
-    a.spend(3);
-    b.spend(9);
+    a.retire_versions(3);
+    b.retire_versions(9);
     a = std::move(b);
     EXPECT_EQ(a.value(), 802u);
     EXPECT_EQ(a.first_version(), 9u);
     EXPECT_EQ(b.value(),
-              0u);  // NOLINT(bugprone-use-after-move): what is left is part of the contract
+              0u);  // NOLINT(bugprone-use-after-move): the moved-from value is part of the contract
     EXPECT_EQ(world_number::take<layouts::bound>(801).first_version(), 3u);
 }
 
 TEST(world_number, its_last_version_can_still_be_used) {
     {
-        world_number::take<seven_worlds>(3).spend(14);
+        world_number::take<seven_worlds>(3).retire_versions(14);
     }
     EXPECT_EQ(world_number::take<seven_worlds>(3).first_version(), 14u);
-    // The same where the next one is asked for: hold all but this one.
+    // Likewise for a number that is not chosen: with all others held, 3 is the only candidate.
     std::vector<world_number> held;
     for (const std::uint64_t other : {1u, 2u, 4u, 5u, 6u, 7u})
         held.push_back(world_number::take<seven_worlds>(other));
@@ -87,24 +87,24 @@ TEST(world_number, its_last_version_can_still_be_used) {
     EXPECT_EQ(next.first_version(), 14u);
 }
 
-TEST(world_number, a_number_that_does_not_fit_the_layout_is_not_given_out) {
+TEST(world_number, take_skips_released_numbers_that_do_not_fit_the_layout) {
     {
         (void)world_number::take<layouts::bound>(100);
-    }  // given back, but above 7
+    }  // released, but above 7
     std::vector<world_number> held;
     for (std::uint64_t n = 1; n <= 7; ++n) held.push_back(world_number::take<seven_worlds>(n));
     EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(); }), errc::limit);
 }
 
-TEST(world_number, comes_back_above_the_versions_it_has_issued) {
+TEST(world_number, a_reused_number_starts_above_its_issued_versions) {
     basic_id<layouts::bound> old;
     {
         world_number number = world_number::take<layouts::bound>(900);
         id_pool<> pool{{.world = number.value(), .first_version = number.first_version()}};
         for (int i = 0; i < 5; ++i) pool.destroy(pool.create());
         old = pool.create();
-        number.spend(pool.unused_version());
-        number.spend(0);  // less than was said changes nothing
+        number.retire_versions(pool.unused_version());
+        number.retire_versions(0);  // below the recorded version: no effect
     }
     world_number again = world_number::take<layouts::bound>(900);
     EXPECT_EQ(again.first_version(), 6u);
@@ -115,49 +115,49 @@ TEST(world_number, comes_back_above_the_versions_it_has_issued) {
     EXPECT_EQ(code_of([&] { pool.create_at(id::pack(5, 5, 900)); }), errc::id_stale);
 }
 
-TEST(world_number, never_comes_back_when_its_versions_are_spent) {
+TEST(world_number, is_not_reused_once_its_versions_are_retired) {
     {
         world_number number = world_number::take<layouts::bound>(901);
-        number.spend(65535);
+        number.retire_versions(65535);
     }
     EXPECT_EQ(sentence_of([] { (void)world_number::take<layouts::bound>(901); }),
-              "world number 901 has spent its versions in worlds before: choose another");
+              "world number 901 has no versions left after earlier worlds; choose another");
     EXPECT_EQ(code_of([] { (void)world_number::take<layouts::bound>(901); }), errc::limit);
-    // A layout with more versions can go on where it ended.
+    // A layout with more version bits continues from there.
     using roomy = layout<std::uint64_t, id_bits{.key = 20, .version = 28, .world = 16}>;
     EXPECT_EQ(world_number::take<roomy>(901).first_version(), 65535u);
 }
 
-TEST(world_number, layouts_without_world_bits_have_a_number_but_no_use_for_versions) {
+TEST(world_number, layouts_without_world_bits_ignore_retired_versions) {
     {
         world_number number = world_number::take<layouts::bound>(902);
-        number.spend(5000);
+        number.retire_versions(5000);
     }
     {
         world_number number = world_number::take<layouts::compact>(902);
         EXPECT_EQ(number.first_version(), 0u);
-        number.spend(1'000'000);  // means nothing
+        number.retire_versions(1'000'000);  // no effect
     }
     EXPECT_EQ(world_number::take<layouts::bound>(902).first_version(), 5000u);
 }
 
-TEST(world_number, all_taken_is_a_clear_error_and_the_oldest_given_back_comes_first) {
+TEST(world_number, exhaustion_is_an_error_and_the_oldest_released_number_is_reused_first) {
     std::vector<world_number> held;
     for (std::uint64_t n = 1; n <= 7; ++n) {
-        // Take each, whatever was done with it before.
+        // Earlier tests of this process may have used up this number.
         try {
             held.push_back(world_number::take<seven_worlds>(n));
         } catch (const error& e) {
-            GTEST_SKIP() << "numbers of this process are spent: " << e.what();
+            GTEST_SKIP() << "numbers of this process are used up: " << e.what();
         }
     }
     EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(); }), errc::limit);
     EXPECT_EQ(sentence_of([] { (void)world_number::take<seven_worlds>(); }),
-              "no world number is left: each from 1 to 7 belongs to a living world or has spent "
-              "its versions");
-    for (const int i : {4, 1, 5}) held[static_cast<std::size_t>(i)].spend(2);
-    for (const int i : {4, 1, 5}) {  // gives back 5, 2, 6 in this order
-        const world_number gone(std::move(held[static_cast<std::size_t>(i)]));
+              "no world number is left: each from 1 to 7 belongs to a living world or has no "
+              "versions left");
+    for (const int i : {4, 1, 5}) held[static_cast<std::size_t>(i)].retire_versions(2);
+    for (const int i : {4, 1, 5}) {  // releases 5, 2, 6 in this order
+        const world_number released(std::move(held[static_cast<std::size_t>(i)]));
     }
     const world_number first = world_number::take<seven_worlds>();
     const world_number second = world_number::take<seven_worlds>();
@@ -167,14 +167,14 @@ TEST(world_number, all_taken_is_a_clear_error_and_the_oldest_given_back_comes_fi
     {
         world_number third = world_number::take<seven_worlds>();
         EXPECT_EQ(third.value(), 6u);
-        third.spend(15);  // its last version
+        third.retire_versions(15);  // no version is left
     }
     EXPECT_EQ(code_of([] { (void)world_number::take<seven_worlds>(); }), errc::limit);
     // Another layout has numbers left.
     EXPECT_GT(world_number::take<layouts::bound>().value(), 7u);
 }
 
-TEST(world_number, fresh_numbers_come_before_used_ones) {
+TEST(world_number, unused_numbers_are_taken_before_released_ones) {
     std::uint64_t before = 0;
     {
         const world_number number = world_number::take<layouts::bound>();
@@ -185,7 +185,7 @@ TEST(world_number, fresh_numbers_come_before_used_ones) {
     EXPECT_EQ(next.first_version(), 0u);
 }
 
-TEST(world_number, threads_never_hold_the_same_one) {
+TEST(world_number, two_threads_never_hold_the_same_number) {
     std::vector<std::thread> threads;
     std::mutex guard;
     std::set<std::uint64_t> held;
@@ -198,7 +198,7 @@ TEST(world_number, threads_never_hold_the_same_one) {
                     const std::lock_guard lock(guard);
                     if (!held.insert(number.value()).second) ++shared;
                 }
-                number.spend(1);
+                number.retire_versions(1);
                 {
                     const std::lock_guard lock(guard);
                     held.erase(number.value());
@@ -216,7 +216,7 @@ TEST(world_number, every_number_of_the_default_layout_can_be_held) {
     } catch (const error& e) {
         EXPECT_EQ(e.code(), errc::limit);
     }
-    // Less those that other tests of this process have spent.
+    // Another test of this process may have used up one number.
     EXPECT_GE(held.size(), 65'534u);
     EXPECT_LE(held.size(), 65'535u);
     const std::uint64_t first = held.front().value();

@@ -1,27 +1,27 @@
 /* concurrent_id_pool for the model checker Spin: every interleaving of a few threads on a few keys.
  *
- * What is modelled: `create`, `destroy` and the emptiness check of src/muster/id/concurrent_id_pool.hpp, each
- * access to shared memory as a step of its own, one after the other (memory order is the thread
- * sanitizer's part). Each process creates and destroys ids, its own or one that another process holds, so
- * that several destroy the same one.
+ * The model covers `create`, `destroy` and the emptiness check of src/muster/id/concurrent_id_pool.hpp. Each
+ * access to shared memory is a separate step in sequential order; the thread sanitizer checks memory order.
+ * Each process creates and destroys ids, its own or an id that another process holds, so that several
+ * processes destroy the same id.
  *
- * What is asserted:
- *   - a key is in one pair of hands at a time: no key is taken from a stack, or as a fresh one, while it is
- *     alive or on its way into a stack
- *   - of several that destroy one id, one succeeds; no id is issued twice (unless versions recur)
- *   - that no key is left is only said when each is in somebody's hands or retired
- *   - in the end each key is alive, retired, fresh, or in one stack once: none is lost, and the notes, from
- *     which `size` is made, are right
+ * Assertions:
+ *   - one process at a time owns a key: no key is taken from a stack, or as a fresh key, while it is alive or
+ *     being pushed
+ *   - if several processes destroy an id, one succeeds; no id is issued twice (unless versions recur)
+ *   - `create` fails only if there was a moment in which every key was owned or retired
+ *   - at the end each key is alive, retired, fresh, or in one stack once: none is lost, and the notes, which
+ *     `size` adds up, are correct
  *
- * To see that it can fail, one thing at a time can be left out; Spin then finds an error:
- *   -DNO_VERSION_IN_HEAD   the head says the key only: ABA
- *   -DNO_CLAIM             destroy looks and then writes, not in one step
+ * To prove that the assertions can fail, each of these variants omits one step, and Spin finds an error:
+ *   -DNO_VERSION_IN_HEAD   the head stores only the key: ABA
+ *   -DNO_CLAIM             destroy reads and then writes, in two steps
  *   -DNO_SECOND_LOOK       stacks that were each found empty once count as all empty
- *   -DWRAP -DNO_ROUNDS     versions recur, and the tag is no more than the version: ABA
+ *   -DWRAP -DNO_ROUNDS     versions recur, and the tag stores only the version: ABA
  *
- * Otherwise: -DWRAP lets versions recur; PROCESSES, KEYS, STACKS, TURNS (ids that each process makes), LAST_TURNS
- * (the last of them) and VERSIONS (how many a key has before it retires or starts over) can be set. -DALL_WAIT begins
- * with all keys in stacks, -DONLY_OWN lets each destroy the id it made, and no other: fewer states, for more processes.
+ * Options: -DWRAP lets versions recur. PROCESSES, KEYS, STACKS, TURNS (ids that each process creates), LAST_TURNS
+ * (ids of the last process) and VERSIONS (per key, before it retires or starts over) set the size. -DALL_WAIT starts
+ * with all keys in stacks. -DONLY_OWN lets each process destroy only its own ids: fewer states, for more processes.
  *
  *     spin -a -DTURNS=2 concurrent_id_pool.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
  */
@@ -44,11 +44,11 @@
 #define VERSIONS 3
 #endif
 
-/* A word is a kind, a key and a tag. Live words say their own key. The tag counts the uses of a key: its version
+/* A word is a kind, a key and a tag. Live words store their own key. The tag counts the uses of a key: its version
  * is the tag, modulo VERSIONS where versions recur. */
 #define LIVE  0
 #define LINK  1
-#define END   2  /* the end of a stack, or in the hands of one thread; as a head: empty */
+#define END   2  /* the end of a stack, or owned by one thread; as a head: empty */
 #define WORD(kind, key, tag)  ((kind) + 4 * ((key) + 8 * (tag)))
 #define KIND(word)            ((word) & 3)
 #define KEY(word)             (((word) >> 2) & 7)
@@ -67,7 +67,7 @@
 
 #if defined(WRAP) && !defined(NO_ROUNDS)
 #define ROUNDS
-#define USES(e)  NEXT(note[KEY(e)])  /* of a live key, the note has its tag */
+#define USES(e)  NEXT(note[KEY(e)])  /* the note of a live key is its tag */
 #else
 #define USES(e)  NEXT(TAG(e))
 #endif
@@ -78,18 +78,18 @@ byte note[KEYS];
 byte fresh = 0;
 byte retired = 0;
 
-/* What only the assertions know. */
-bool in_hands[KEYS];  /* alive, or between a stack and somebody: not in a stack, not fresh */
+/* State for the assertions only. */
+bool in_hands[KEYS];  /* alive, or being pushed or popped: not in a stack, not fresh */
 bool put_away[KEYS];
 short issued[KEYS];   /* a bit for each version */
 byte free_keys = KEYS;
-byte none_was_free = 0;  /* a bit for each process: there was such a moment since it began to create */
+byte none_was_free = 0;  /* a bit for each process: whether this held since its `create` began */
 byte finished = 0;
 
-/* The ids that somebody has made last, for others to destroy. */
+/* The last id of each process, which other processes may destroy. */
 short shown[PROCESSES];
 
-/* x: from -> to. `done` says whether it was `from`. */
+/* Replaces x by `to` if it is `from`. Sets `done` to whether it was. */
 #define CAS(x, from, to)  done = (x == from); if :: done -> x = to :: else fi
 
 #ifdef NO_VERSION_IN_HEAD
@@ -103,7 +103,7 @@ inline own(key) {
     in_hands[key] = true;
     free_keys--;
     if
-    :: free_keys == 0 -> none_was_free = 255  /* to all that are looking for one */
+    :: free_keys == 0 -> none_was_free = 255  /* for all processes in `create` */
     :: else
     fi
 }
@@ -117,7 +117,7 @@ inline issue(e) {
 #endif
 }
 
-/* `made` becomes the id, or -1 if none is left. */
+/* Sets `made` to the id, or to -1 if no key is left. */
 inline create(home) {
     atomic {
         made = -1;
@@ -125,7 +125,7 @@ inline create(home) {
     };
     do
     :: made == -1 ->
-        /* The stacks, the own one first. */
+        /* Pops from the stacks, from its own stack first. */
         at = 0;
         do
         :: at < STACKS && made == -1 ->
@@ -138,7 +138,7 @@ inline create(home) {
                     :: SAME_HEAD(head[(home + at) % STACKS], top) ->
                         top = head[(home + at) % STACKS];
                         own(KEY(top));
-                        /* An empty head remembers what left last. */
+                        /* An empty head stores the key that was popped last. */
                         head[(home + at) % STACKS] = (KIND(below) == END -> WORD(END, KEY(top), TAG(top)) : below);
                         made = WORD(LIVE, KEY(top), VERSION(TAG(top)));
                         break
@@ -159,7 +159,7 @@ inline create(home) {
             break
         :: else
         fi;
-        /* A key that was never used. */
+        /* Takes a key that was never used. */
         below = fresh;
         do
         :: below < KEYS ->
@@ -178,7 +178,7 @@ inline create(home) {
             break
         :: else
         fi;
-        /* None is left, if there was a moment in which all stacks were empty. */
+        /* No key is left if all stacks were empty at one moment. */
         atomic { at = 0; was_empty = true };
         do
         :: at < STACKS ->
@@ -202,7 +202,7 @@ inline create(home) {
     od
 }
 
-/* `done` says whether it was alive. */
+/* Sets `done` to whether the id was alive. */
 inline destroy(e, home) {
 #ifdef NO_CLAIM
     done = (word[KEY(e)] == e);
@@ -251,7 +251,7 @@ inline destroy(e, home) {
     fi
 }
 
-/* What is not needed any more would make states differ that are the same. */
+/* Clears unused variables, which would otherwise multiply equivalent states. */
 inline forget() {
     d_step {
         made = 0; top = 0; below = 0; tag = 0; done = false; was_empty = false; is_spent = false;
@@ -285,10 +285,10 @@ proctype thread(byte me) {
                 forget();
                 shown[me] = victim;
                 if
-                :: skip                                  /* destroys its own */
+                :: skip                                  /* destroys its own id */
 #ifndef ONLY_OWN
-                :: victim = shown[(me + 1) % PROCESSES]  /* or what another holds */
-                :: victim = -1                           /* or keeps it */
+                :: victim = shown[(me + 1) % PROCESSES]  /* or the id of another process */
+                :: victim = -1                           /* or keeps its id */
 #endif
                 fi
             };
@@ -303,7 +303,7 @@ proctype thread(byte me) {
     atomic { finished++ }
 }
 
-/* In the end all is where it should be. */
+/* Checks the final state. */
 proctype judge() {
     byte i, count, length;
     short at;

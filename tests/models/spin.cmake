@@ -1,5 +1,5 @@
 # cmake -DSPIN=... -DCC=... -DMODEL=file -DDEFINITIONS="-DA -DB" -DFOLDER=... -DFINDS=... -P spin.cmake
-# Checks MODEL in all its states. FINDS is "nothing", or a regular expression for the error that must be found.
+# Checks all states of MODEL. FINDS is "nothing" or a regular expression for the error that Spin must find.
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 separate_arguments(DEFINITIONS)
@@ -20,7 +20,7 @@ execute_process(COMMAND ./pan -m100000 WORKING_DIRECTORY ${FOLDER} OUTPUT_VARIAB
 file(REMOVE_RECURSE ${FOLDER})
 
 if(FINDS STREQUAL "nothing")
-    # A search that was cut short has shown nothing.
+    # An incomplete search proves nothing.
     if(NOT printed MATCHES "errors: 0" OR printed MATCHES "Search not completed|too small|MEMLIM")
         message(FATAL_ERROR "an error was found, or not all states were seen:\n${printed}")
     endif()

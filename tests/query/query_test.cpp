@@ -1,4 +1,4 @@
-// Queries: who matches, in which order, and what a loop may do.
+// Queries: which entities match, in which order, and which changes a loop may make.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -39,14 +40,13 @@ protected:
     template <class Query>
     static std::vector<id_type> seen(const Query& q) {
         std::vector<id_type> made;
-        for (const auto& one : q) made.push_back(std::get<0>(one));
+        for (const auto& value : q) made.push_back(std::get<0>(value));
         return made;
     }
 };
-using presets = testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
-TYPED_TEST_SUITE(query, presets, layout_names);
+TYPED_TEST_SUITE(query, behavior_layouts, layout_names);
 
-TYPED_TEST(query, sees_those_that_have_all_and_gives_their_components) {
+TYPED_TEST(query, matches_entities_with_all_components_and_passes_them) {
     const auto a = this->w.spawn(place{1, 2}, speed{3});
     this->w.spawn(place{5, 5});
     const auto b = this->w.spawn(speed{4}, label{"b"}, place{7, 8});
@@ -59,7 +59,7 @@ TYPED_TEST(query, sees_those_that_have_all_and_gives_their_components) {
     EXPECT_EQ(this->w.template get<place>(a).y + this->w.template get<place>(b).y, 0);
 }
 
-TYPED_TEST(query, comes_by_chunk_and_row_in_the_order_of_their_making) {
+TYPED_TEST(query, visits_entities_by_chunk_and_row_in_creation_order) {
     MUSTER_ABOUT_CHUNKS();
     const auto a = this->w.spawn(place{}, frozen{});
     const auto b = this->w.spawn(place{});
@@ -74,7 +74,7 @@ TYPED_TEST(query, comes_by_chunk_and_row_in_the_order_of_their_making) {
     EXPECT_EQ(q.first(), a);
 }
 
-TYPED_TEST(query, leaves_out_what_is_excluded_and_asks_for_one_of_a_group) {
+TYPED_TEST(query, without_excludes_and_any_requires_one_of_a_group) {
     const auto plain = this->w.spawn(place{});
     const auto cold = this->w.spawn(place{}, frozen{});
     const auto fast = this->w.spawn(place{}, speed{});
@@ -87,12 +87,12 @@ TYPED_TEST(query, leaves_out_what_is_excluded_and_asks_for_one_of_a_group) {
     EXPECT_EQ(this->seen(q.template any<frozen>().template any<label, other_tag>()), (ids{both}));
     EXPECT_EQ(this->seen(this->w.query().template without<place>()), (ids{}));
     const auto lone = this->w.spawn(label{});
-    this->w.spawn();  // in no chunk
+    this->w.spawn();  // without components, so no query matches it
     EXPECT_EQ(this->seen(this->w.query().template without<place>()), (ids{lone}));
     EXPECT_EQ(this->w.query().count(), 5u);
 }
 
-TYPED_TEST(query, takes_ids_fragments_and_lists_of_them) {
+TYPED_TEST(query, accepts_ids_fragments_and_lists_of_them) {
     MUSTER_ABOUT_CHUNKS();
     const auto health = this->w.template fragment<int>("health");
     const auto enemy = this->w.tag("enemy");
@@ -109,12 +109,12 @@ TYPED_TEST(query, takes_ids_fragments_and_lists_of_them) {
               (ids{a}));
     int sum = 0;
     this->w.query().with(health).each_chunk([&](basic_chunk_view<TypeParam> v) {
-        for (const int one : v.components(health)) sum += one;
+        for (const int component : v.components(health)) sum += component;
     });
     EXPECT_EQ(sum, 3);
 }
 
-TYPED_TEST(query, gives_a_pointer_to_what_may_be_missing) {
+TYPED_TEST(query, passes_a_pointer_to_an_optional_component) {
     this->w.spawn(place{1, 0});
     this->w.spawn(place{2, 0}, speed{5});
     std::vector<int> found;
@@ -128,7 +128,7 @@ TYPED_TEST(query, gives_a_pointer_to_what_may_be_missing) {
         false);
 }
 
-TYPED_TEST(query, hides_what_is_hidden_unless_it_is_named) {
+TYPED_TEST(query, skips_hidden_entities_unless_it_names_the_hiding_fragment) {
     const auto seen = this->w.spawn(place{});
     const auto sleeps = this->w.spawn(place{}, disabled);
     const auto model = this->w.spawn(place{}, prefab);
@@ -140,14 +140,14 @@ TYPED_TEST(query, hides_what_is_hidden_unless_it_is_named) {
     EXPECT_EQ(this->seen(this->w.template query<place, disabled_t*>()), (ids{seen, sleeps}));
     this->w.remove(sleeps, disabled);
     EXPECT_EQ(q.count(), 2u);
-    this->w.template define<place>().hidden();  // it is named
+    this->w.template define<place>().hidden();  // the query names it
     EXPECT_EQ(q.count(), 2u);
     EXPECT_EQ(this->w.query().template without<label>().count(), 0u);
     this->w.template define<place>().hidden(false);
     EXPECT_EQ(this->w.query().template without<label>().count(), 2u);
 }
 
-TYPED_TEST(query, that_is_kept_sees_chunks_that_come_and_forgets_those_that_go) {
+TYPED_TEST(query, a_stored_query_follows_created_and_freed_chunks) {
     auto q = this->w.template query<place>();
     EXPECT_TRUE(q.empty());
     const auto a = this->w.spawn(place{});
@@ -159,7 +159,7 @@ TYPED_TEST(query, that_is_kept_sees_chunks_that_come_and_forgets_those_that_go) 
     EXPECT_EQ(this->seen(q), std::vector{b});
     this->w.destroy(this->w.template component<place>());
     EXPECT_TRUE(q.empty());
-    const auto c = this->w.spawn(place{});  // the type has a new fragment, and the query means it
+    const auto c = this->w.spawn(place{});  // the query follows the type to its new fragment
     EXPECT_EQ(this->seen(q), std::vector{c});
     this->w.reset();
     EXPECT_TRUE(q.empty());
@@ -167,7 +167,7 @@ TYPED_TEST(query, that_is_kept_sees_chunks_that_come_and_forgets_those_that_go) 
     EXPECT_EQ(q.count(), 1u);
 }
 
-TYPED_TEST(query, of_a_fragment_that_is_dead_matches_nothing_and_excludes_nothing) {
+TYPED_TEST(query, a_destroyed_fragment_matches_nothing_and_excludes_nothing) {
     const auto tag = this->w.tag();
     const auto e = this->w.spawn(place{}, with(tag));
     auto has = this->w.query().with(tag);
@@ -184,8 +184,8 @@ TYPED_TEST(query, is_deduced_from_a_callback) {
     const auto e = this->w.spawn(place{1, 1}, speed{2});
     this->w.spawn(place{5, 5});
     int calls = 0;
-    this->w.each([&](basic_id<TypeParam> who, place& p, const speed& s) {
-        EXPECT_EQ(who, e);
+    this->w.each([&](basic_id<TypeParam> id, place& p, const speed& s) {
+        EXPECT_EQ(id, e);
         p.x += s.value;
         ++calls;
     });
@@ -195,7 +195,7 @@ TYPED_TEST(query, is_deduced_from_a_callback) {
     EXPECT_EQ(this->w.template get<place>(e).x, 3);
 }
 
-TYPED_TEST(query, applies_what_its_loops_change_when_they_end) {
+TYPED_TEST(query, changes_in_a_loop_are_applied_at_its_end) {
     const auto e = this->w.spawn(place{});
     auto q = this->w.template query<place>();
     q.each([&](place&) {
@@ -204,8 +204,8 @@ TYPED_TEST(query, applies_what_its_loops_change_when_they_end) {
         EXPECT_EQ(code_of([&] { this->w.collect_garbage(); }), errc::in_scope);
     });
     EXPECT_TRUE(this->w.template has<speed>(e));
-    for (const auto& one : q) {
-        (void)one;
+    for (const auto& value : q) {
+        (void)value;
         this->w.template remove<speed>(e);
         auto second = q.begin();
         EXPECT_EQ(std::get<0>(*second), e);
@@ -223,7 +223,7 @@ TYPED_TEST(query, applies_what_its_loops_change_when_they_end) {
     EXPECT_TRUE(this->w.destroy(e));
 }
 
-TYPED_TEST(query, gives_spans_of_whole_chunks) {
+TYPED_TEST(query, each_chunk_passes_spans_of_whole_chunks) {
     MUSTER_ABOUT_CHUNKS();
     for (int i = 0; i < 100; ++i) this->w.spawn(place{i, 0}, speed{1});
     int sum = 0;
@@ -248,7 +248,7 @@ TYPED_TEST(query, explains_term_by_term) {
     auto q = this->w.template query<place>().template with<speed>().template without<frozen>();
     const std::string why = q.explain(e);
     EXPECT_FALSE(q.matches(e));
-    EXPECT_NE(why.find("speed, which is asked for; it has "), std::string::npos) << why;
+    EXPECT_NE(why.find("speed, which is required; it has "), std::string::npos) << why;
     EXPECT_TRUE(why.ends_with("frozen, which is excluded")) << why;
     EXPECT_NE(why.find("\"goblin\" does not match: it has place; "), std::string::npos) << why;
     EXPECT_NE(this->w.template query<place>().explain(e).find(" matches: it has place"),
@@ -260,15 +260,15 @@ TYPED_TEST(query, explains_term_by_term) {
               std::string::npos);
 }
 
-TYPED_TEST(query, has_a_limit_of_terms) {
+TYPED_TEST(query, too_many_terms_are_an_error) {
     auto q = this->w.query();
     for (int i = 0; i < 16; ++i) q = q.with(this->w.tag());
     EXPECT_EQ(code_of([&] { (void)q.with(this->w.tag()); }), errc::limit);
     EXPECT_EQ(q.count(), 0u);
 }
 
-/// Random entities of five kinds of components against a loop over all of them.
-TYPED_TEST(query, agrees_with_asking_every_entity) {
+/// Compares queries over random entities with a loop over all entities.
+TYPED_TEST(query, agrees_with_a_check_of_every_entity) {
     std::mt19937 dice(7);
     auto& world = this->w;
     const auto a = world.template fragment<int>("a");
@@ -323,6 +323,28 @@ TYPED_TEST(query, agrees_with_asking_every_entity) {
                [&](auto e) { return world.has(e, a) && world.template has_any<speed, label>(e); });
         expect(third, [&](auto e) { return world.template has<speed>(e) && !world.has(e, a); });
     }
+}
+
+int visits = 0;
+void count_visit(place&) {
+    ++visits;
+}
+
+TEST(each_of_a_world, takes_the_entity_by_reference_to_const) {
+    world w;
+    const entity e = w.spawn(place{});
+    std::vector<entity> found;
+    w.each([&](const entity& visited, place&) { found.push_back(visited); });
+    EXPECT_EQ(found, (std::vector{e}));
+}
+
+TEST(each_of_a_world, takes_functions_and_noexcept_callbacks) {
+    world w;
+    w.spawn(place{});
+    visits = 0;
+    w.each(count_visit);
+    w.each([](place&) noexcept { ++visits; });
+    EXPECT_EQ(visits, 2);
 }
 
 }  // namespace

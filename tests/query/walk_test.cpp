@@ -1,5 +1,5 @@
-// Walks: queries over fragments in chunks and fragments beside them, against a naive evaluation, and the order
-// in which they come.
+// Walks: queries over chunk and sparse fragments, compared with a naive evaluation, and the order
+// of their entities.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/layouts.hpp"
 #include "support/scale.hpp"
 
@@ -41,10 +42,10 @@ struct glow {
 };
 struct veil {};
 
-// Fragments are known by a number.
+// Fragments are identified by their index in this list.
 using kinds = std::tuple<place, speed, label, mark, glow, veil>;
 constexpr int kind_count = std::tuple_size_v<kinds>;
-constexpr int kind_veil = 5;  // hides
+constexpr int kind_veil = 5;  // hides its entities
 template <class T>
 constexpr int kind_of = [] {
     int found = 0;
@@ -87,8 +88,8 @@ int read_as(const T& from) {
         return from.value;
 }
 
-/// What a question asks for, beside the types that it shows.
-struct asked {
+/// The terms of a query, in addition to the types that it shows.
+struct term_list {
     std::vector<int> with{};
     std::vector<int> without{};
     std::vector<std::vector<int>> any{};
@@ -101,7 +102,7 @@ struct asked {
     }
 };
 
-/// A world, and what is known of it.
+/// A world with chunk and sparse fragments, and a model of its entities.
 template <class Layout>
 class mixture {
 public:
@@ -110,12 +111,12 @@ public:
         const int spread = 2 + roll(3);
         for (int i = 20 + roll(300); i > 0; --i) {
             change_something(spread);
-            settle();
+            on_stored();
         }
         for (int i = 0; i < 12 && !testing::Test::HasFatalFailure(); ++i) {
             check_something(acts);
             change_something(spread);
-            settle();
+            on_stored();
         }
     }
 
@@ -137,11 +138,11 @@ private:
         w_.template define<veil>().hidden();
     }
 
-    // ---- changes, of the world now or at the end of its scope, of what is known when it has ended ---
+    // ---- changes of the world, now or at the end of its scope, and of the model afterwards ------
 
     void set(id_type e, int f, int value) {
         with_kind(f, [&]<class T>() { w_.set(e, made_as<T>(value)); });
-        waiting_.push_back([=, this] {
+        pending_.push_back([=, this] {
             const auto found = all_.find(e);
             with_kind(f, [&]<class T>() {
                 if (found != all_.end()) found->second[f] = std::is_empty_v<T> ? 0 : value;
@@ -150,26 +151,26 @@ private:
     }
     void remove(id_type e, int f) {
         w_.remove(e, ids_[static_cast<std::size_t>(f)]);
-        waiting_.push_back([=, this] {
+        pending_.push_back([=, this] {
             if (const auto found = all_.find(e); found != all_.end()) found->second.erase(f);
         });
     }
     void destroy(id_type e) {
         w_.destroy(e);
-        waiting_.push_back([=, this] { all_.erase(e); });
+        pending_.push_back([=, this] { all_.erase(e); });
     }
     id_type spawn() {
         const id_type e = w_.spawn();
-        waiting_.push_back([=, this] { all_[e]; });
+        pending_.push_back([=, this] { all_[e]; });
         return e;
     }
-    void settle() {
-        for (const auto& change : waiting_) change();
-        waiting_.clear();
+    void on_stored() {
+        for (const auto& change : pending_) change();
+        pending_.clear();
     }
 
     void change_something(int spread) {
-        const auto known = [&] {
+        const auto random_entity = [&] {
             auto at = all_.begin();
             std::advance(at, roll(static_cast<int>(all_.size())));
             return at->first;
@@ -181,17 +182,17 @@ private:
                 if (roll(spread) == 0) set(e, f, roll(1000));
             if (roll(12) == 0) set(e, kind_veil, 0);
         } else if (which < 6) {
-            set(known(), roll(kind_veil), roll(1000));
+            set(random_entity(), roll(kind_veil), roll(1000));
         } else if (which < 9) {
-            remove(known(), roll(kind_count));
+            remove(random_entity(), roll(kind_count));
         } else if (all_.size() > 20) {
-            destroy(known());
+            destroy(random_entity());
         }
     }
 
-    // ---- questions -----------------------------------------------------------------------------
+    // ---- checks --------------------------------------------------------------------------------
 
-    bool fits(const values& has, const asked& terms) const {
+    bool fits(const values& has, const term_list& terms) const {
         const auto is_there = [&](int f) { return has.contains(f); };
         if (has.empty() || !std::ranges::all_of(terms.with, is_there) ||
             std::ranges::any_of(terms.without, is_there))
@@ -216,7 +217,7 @@ private:
         }
     }
 
-    /// Spans have the values of those that stand in the rows.
+    /// Expects the spans to contain the values of the entities in the rows.
     template <class T>
     void check_rows(const basic_rows<Layout>& rows) {
         using type = std::remove_const_t<std::remove_pointer_t<T>>;
@@ -233,9 +234,9 @@ private:
         }
     }
 
-    /// All that can be asked of a query; `acts`: with changes in its loops.
+    /// Checks every function of a query; `acts`: the loops make changes.
     template <class... Ts>
-    void check(basic_query<Layout, Ts...> query, asked terms, bool acts) {
+    void check(basic_query<Layout, Ts...> query, term_list terms, bool acts) {
         terms = refined(query, std::move(terms));
         std::set<id_type> wanted;
         for (const auto& [e, has] : all_) {
@@ -254,7 +255,7 @@ private:
             (check_shown(e, shown), ...);
         });
         ASSERT_EQ(std::set<id_type>(by_each.begin(), by_each.end()), wanted);
-        ASSERT_EQ(by_each.size(), wanted.size()) << "somebody came twice";
+        ASSERT_EQ(by_each.size(), wanted.size()) << "an entity was visited twice";
         ASSERT_EQ(query.first(), by_each.empty() ? id_type{} : by_each[0]);
 
         std::vector<id_type> by_rows;
@@ -276,12 +277,12 @@ private:
                 },
                 row);
         ASSERT_EQ(by_range, by_each);
-        settle();
+        on_stored();
     }
 
-    /// With more terms by id.
+    /// Adds random terms by id, to the query and to the returned terms.
     template <class... Ts>
-    asked refined(basic_query<Layout, Ts...>& query, asked terms) {
+    term_list refined(basic_query<Layout, Ts...>& query, term_list terms) {
         const auto some = [&](int most) {
             std::vector<int> made;
             for (int i = roll(most + 1); i > 0; --i) made.push_back(roll(kind_count));
@@ -319,9 +320,9 @@ private:
 
     basic_world<Layout> w_;
     std::mt19937_64 dice_;
-    std::vector<id_type> ids_;       // of the fragments
-    std::map<id_type, values> all_;  // what is known
-    std::vector<std::function<void()>> waiting_;
+    std::vector<id_type> ids_;       // ids of the fragments
+    std::map<id_type, values> all_;  // the model
+    std::vector<std::function<void()>> pending_;
 };
 
 template <class Layout>
@@ -331,8 +332,8 @@ protected:
 
     static void run(unsigned seeds, bool acts) {
         for (unsigned seed = 0; seed < seeds; ++seed) {
-            mixture<Layout> one;
-            one.run(seed, acts);
+            mixture<Layout> tested;
+            tested.run(seed, acts);
             ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
         }
     }
@@ -343,18 +344,17 @@ protected:
         return made;
     }
 };
-using two_layouts = testing::Types<layouts::bound, layouts::compact>;
-TYPED_TEST_SUITE(walk, two_layouts, layout_names);
+TYPED_TEST_SUITE(walk, behavior_layouts, layout_names);
 
 TYPED_TEST(walk, agrees_with_a_naive_evaluation_over_random_mixtures) {
     this->run(100u * scale(), false);
 }
 
-TYPED_TEST(walk, shows_what_was_there_at_its_beginning_whatever_is_changed_in_the_loop) {
+TYPED_TEST(walk, shows_the_state_at_its_start_despite_changes_in_the_loop) {
     this->run(100u * scale(), true);
 }
 
-TYPED_TEST(walk, comes_in_the_order_in_which_the_smaller_sparse_set_was_filled) {
+TYPED_TEST(walk, visits_entities_in_the_insertion_order_of_a_smaller_sparse_set) {
     this->w.template define<glow>().sparse();
     std::vector<basic_id<TypeParam>> all;
     for (int i = 0; i < 200; ++i)
@@ -368,7 +368,7 @@ TYPED_TEST(walk, comes_in_the_order_in_which_the_smaller_sparse_set_was_filled) 
     EXPECT_EQ(this->w.template query<const place>().template with<glow>().first(), all[0]);
 }
 
-TYPED_TEST(walk, is_led_by_the_smallest_of_several_sparse_sets) {
+TYPED_TEST(walk, iterates_over_the_smallest_of_several_sparse_sets) {
     this->w.template define<glow>().sparse();
     this->w.template define<label>().sparse();
     const auto all = this->w.spawn_many(100, place{});
@@ -379,7 +379,7 @@ TYPED_TEST(walk, is_led_by_the_smallest_of_several_sparse_sets) {
               (std::vector{all[70], all[3], all[42]}));
 }
 
-TYPED_TEST(walk, comes_by_chunk_and_row_where_the_chunks_have_fewer) {
+TYPED_TEST(walk, visits_entities_by_chunk_and_row_if_the_chunks_have_fewer) {
     MUSTER_ABOUT_CHUNKS();
     this->w.template define<glow>().sparse();
     const auto others = this->w.spawn_many(50, glow{});
@@ -392,7 +392,7 @@ TYPED_TEST(walk, comes_by_chunk_and_row_where_the_chunks_have_fewer) {
     EXPECT_EQ(this->w.template query<glow>().count(), others.size() + 4);
 }
 
-TYPED_TEST(walk, comes_last_to_those_that_have_only_sparse_fragments) {
+TYPED_TEST(walk, visits_entities_with_only_sparse_fragments_last) {
     MUSTER_ABOUT_CHUNKS();
     this->w.template define<glow>().sparse();
     this->w.template define<mark>().sparse();
@@ -407,7 +407,7 @@ TYPED_TEST(walk, comes_last_to_those_that_have_only_sparse_fragments) {
     EXPECT_FALSE(this->w.query().matches(nothing));
 }
 
-TYPED_TEST(walk, follows_the_order_of_a_set_that_was_sorted) {
+TYPED_TEST(walk, follows_the_order_of_a_sorted_sparse_set) {
     this->w.template define<speed>().sparse();
     std::vector<basic_id<TypeParam>> all;
     for (int i = 0; i < 100; ++i) all.push_back(this->w.spawn(place{}, speed{i * 37 % 100}));
@@ -417,7 +417,7 @@ TYPED_TEST(walk, follows_the_order_of_a_set_that_was_sorted) {
     EXPECT_EQ(this->seen(this->w.template query<const speed, const place>()), all);
 }
 
-TYPED_TEST(walk, gives_rows_that_know_what_they_have_even_if_the_query_does_not_name_it) {
+TYPED_TEST(walk, rows_report_fragments_that_the_query_does_not_name) {
     this->w.template define<glow>().sparse();
     this->w.spawn(glow{}, place{1});
     this->w.spawn(glow{}, place{2});

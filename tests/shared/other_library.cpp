@@ -1,4 +1,4 @@
-// The shared library: all it does not export by name is hidden.
+// The shared library. Symbols without MUSTER_API are hidden.
 #include "shared_position.hpp"
 
 namespace muster::test {

@@ -1,4 +1,4 @@
-// What the program, its second file and the shared library have in common.
+// Types and functions that the program, its second file and the shared library share.
 #pragma once
 
 #include <muster/muster.hpp>
@@ -11,7 +11,7 @@ struct shared_position {
     float x, y;
 };
 struct shared_tag {};
-/// A name that has in it what marks a local type in mangled names: ZL, L2.
+/// Its name contains ZL and L2, which mark local types in mangled names.
 struct PUZZLE_OF_LEVEL2 {
     int value;
 };
@@ -20,11 +20,11 @@ struct shared_holder {
     T value;
 };
 
-/// What one file says about its own types, in a world that several files use.
+/// The fragments that one file gets for its types, in a world that several files use.
 struct own_fragments {
-    entity local_thing;            // of its anonymous namespace
-    entity holder_of_local_thing;  // a template that all know, of a type that only it knows
-    entity local_to_function;      // of a static function
+    entity local_thing;            // in its anonymous namespace
+    entity holder_of_local_thing;  // a shared template with a local argument
+    entity local_to_function;      // local to a static function
     entity shared_position;
     entity holder_of_shared;
     entity text;

@@ -60,7 +60,7 @@ TEST(shared_types, a_value_set_in_the_program_is_read_in_a_library) {
     EXPECT_EQ(library::find_position(w, e), nullptr);
 }
 
-TEST(shared_types, a_library_sees_that_a_world_has_not_met_a_type) {
+TEST(shared_types, a_library_finds_no_value_of_an_unregistered_type) {
     world w;
     const entity e = w.spawn();
     EXPECT_EQ(library::find_position(w, e), nullptr);
@@ -68,14 +68,14 @@ TEST(shared_types, a_library_sees_that_a_world_has_not_met_a_type) {
     EXPECT_FALSE(library::has_local(w, e));
 }
 
-TEST(shared_types, what_stands_for_no_fragment_is_one_object_everywhere) {
-    // Headers compare addresses with what Muster's own code has put into the table.
+TEST(shared_types, no_fragment_has_one_address_in_all_libraries) {
+    // Inline code compares this address with addresses that Muster's compiled code stores.
     const detail::fragment_table table;
     EXPECT_EQ(&table.find(detail::type_index{1'000'000}), &detail::no_fragment);
     EXPECT_EQ(library::address_of_no_fragment(), &detail::no_fragment);
 }
 
-TEST(shared_types, who_asks_first_does_not_matter) {
+TEST(shared_types, the_order_of_registration_does_not_matter) {
     for (const bool library_first : {true, false}) {
         world w;
         own_fragments theirs;
@@ -83,22 +83,22 @@ TEST(shared_types, who_asks_first_does_not_matter) {
         const own_fragments mine = fragments(w);
         if (!library_first) theirs = library::fragments(w);
         const own_fragments others = other_file::fragments(w);
-        for (const own_fragments& one : {theirs, others}) {
-            EXPECT_EQ(one.shared_position, mine.shared_position);
-            EXPECT_EQ(one.holder_of_shared, mine.holder_of_shared);
-            EXPECT_EQ(one.text, mine.text);
-            EXPECT_EQ(one.shared_tag, mine.shared_tag);
-            EXPECT_EQ(one.puzzle, mine.puzzle);
+        for (const own_fragments& other : {theirs, others}) {
+            EXPECT_EQ(other.shared_position, mine.shared_position);
+            EXPECT_EQ(other.holder_of_shared, mine.holder_of_shared);
+            EXPECT_EQ(other.text, mine.text);
+            EXPECT_EQ(other.shared_tag, mine.shared_tag);
+            EXPECT_EQ(other.puzzle, mine.puzzle);
         }
     }
 }
 
-TEST(shared_types, entities_of_a_library_and_of_the_program_are_in_one_chunk) {
+TEST(shared_types, entities_of_a_library_and_of_the_program_share_a_chunk) {
     world w;
     const entity mine = w.spawn(std::string("mine"), shared_position{1, 2});
     const entity theirs = library::spawn(w, 5, "theirs", 7);
     w.remove<shared_tag>(theirs);
-    EXPECT_NE(w.locate(mine).chunk, w.locate(theirs).chunk);  // it has a local_thing, too
+    EXPECT_NE(w.locate(mine).chunk, w.locate(theirs).chunk);  // `theirs` also has a local_thing
     const entity plain = w.spawn();
     library::set_position(w, plain, 1, 1);
     w.set(plain, std::string("plain"));
@@ -107,23 +107,23 @@ TEST(shared_types, entities_of_a_library_and_of_the_program_are_in_one_chunk) {
     EXPECT_EQ(library::local_of(w, theirs), 7);
 }
 
-TEST(shared_types, types_of_one_name_that_are_local_to_a_file_are_different_types) {
+TEST(shared_types, local_types_of_equal_name_are_different_types) {
     world w;
     const own_fragments all[] = {fragments(w), other_file::fragments(w), library::fragments(w)};
     std::set<entity> things;
     std::set<entity> holders;
     std::set<entity> in_functions;
-    for (const own_fragments& one : all) {
-        things.insert(one.local_thing);
-        holders.insert(one.holder_of_local_thing);
-        in_functions.insert(one.local_to_function);
+    for (const own_fragments& value : all) {
+        things.insert(value.local_thing);
+        holders.insert(value.holder_of_local_thing);
+        in_functions.insert(value.local_to_function);
     }
     EXPECT_EQ(things.size(), 3u);
     EXPECT_EQ(holders.size(), 3u);
     EXPECT_EQ(in_functions.size(), 3u);
 }
 
-TEST(shared_types, an_entity_can_have_all_types_of_one_name_at_once) {
+TEST(shared_types, an_entity_can_have_several_types_of_equal_name) {
     world w;
     const entity e = w.spawn(local_thing{1.5, {}});
     EXPECT_FALSE(library::has_local(w, e));
@@ -149,7 +149,7 @@ TEST(shared_types, an_error_of_a_library_is_caught_in_the_program) {
     }
 }
 
-TEST(shared_types, each_world_has_fragments_of_its_own_in_a_library_too) {
+TEST(shared_types, each_world_has_its_own_fragments_in_a_library) {
     world first;
     world second;
     const entity a = library::spawn(first, 1, "first", 1);

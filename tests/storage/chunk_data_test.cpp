@@ -23,7 +23,8 @@ struct alignas(128) over_aligned {
     std::uint64_t value;
 };
 
-/// The chunk <tag, number, name, over_aligned>. The graph makes it, since it tells the fragments.
+/// The chunk <tag, number, name, over_aligned>. The graph creates it, to register it with its
+/// fragments.
 class chunk_data_with_rows : public testing::Test {
 protected:
     fragment_table fragments;
@@ -47,7 +48,7 @@ protected:
         return *reinterpret_cast<over_aligned*>(chunk.columns[2].at(row));
     }
 
-    void push(std::uint64_t i, watched arguments = {}) {
+    void push(std::uint64_t i, argument_addresses arguments = {}) {
         chunk.make_room(1, plenty, arguments);
         const std::size_t row = chunk.size++;
         ::new (&id(row)) std::uint64_t(i + 1000);
@@ -61,22 +62,22 @@ protected:
         EXPECT_EQ(name(row), std::to_string(i) + " is the name of a row, and a long one");
         EXPECT_EQ(wide(row).value, i * 2);
     }
-    static bool is_aligned(const column& one, std::size_t alignment) {
-        return reinterpret_cast<std::uintptr_t>(one.data) % alignment == 0;
+    static bool is_aligned(const column& source, std::size_t alignment) {
+        return reinterpret_cast<std::uintptr_t>(source.data) % alignment == 0;
     }
 };
 
 TEST_F(chunk_data_with_rows, a_fragment_with_values_has_a_column_and_a_tag_has_none) {
     ASSERT_EQ(chunk.columns.size(), 3u);
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(chunk.columns[i].fragment, set[i + 1]);
-    for (const fragment_data* one : set) EXPECT_TRUE(chunk.has(*one));
-    EXPECT_FALSE(graph.nowhere().has(*set[0]));
+    for (const fragment_data* fragment : set) EXPECT_TRUE(chunk.has(*fragment));
+    EXPECT_FALSE(graph.empty_chunk().has(*set[0]));
     EXPECT_FALSE(chunk.has(no_fragment));
-    EXPECT_TRUE(chunk.runs_code);
-    EXPECT_FALSE(graph.ensure(std::span(set, 2)).runs_code);
+    EXPECT_TRUE(chunk.is_nontrivial);
+    EXPECT_FALSE(graph.ensure(std::span(set, 2)).is_nontrivial);
 }
 
-TEST_F(chunk_data_with_rows, rows_stay_and_columns_are_aligned_while_it_grows) {
+TEST_F(chunk_data_with_rows, growth_keeps_rows_and_column_alignment) {
     for (std::uint64_t i = 0; i < 300; ++i) {
         push(i);
         ASSERT_GE(chunk.capacity, chunk.size);
@@ -84,33 +85,33 @@ TEST_F(chunk_data_with_rows, rows_stay_and_columns_are_aligned_while_it_grows) {
         ASSERT_TRUE(is_aligned(chunk.columns[0], 64));
         ASSERT_TRUE(is_aligned(chunk.columns[1], 64));
         ASSERT_TRUE(is_aligned(chunk.columns[2], 128));
-        for (const column& one : chunk.columns)
-            ASSERT_EQ(one.fragment->base(chunk.index), one.data);
+        for (const column& source : chunk.columns)
+            ASSERT_EQ(source.fragment->base(chunk.index), source.data);
     }
     for (std::size_t row = 0; row < 300; ++row) expect_row(row, row);
 }
 
-TEST_F(chunk_data_with_rows, watched_addresses_in_any_column_follow_its_growth) {
+TEST_F(chunk_data_with_rows, argument_addresses_in_any_column_follow_reallocation) {
     push(0);
     push(1);
     const std::string elsewhere;
     while (chunk.size < 2000) {
-        const void* watching[] = {&name(1), &number(0), &elsewhere, &id(1), &wide(1)};
-        push(chunk.size, watching);
-        ASSERT_EQ(watching[0], &name(1));
-        ASSERT_EQ(watching[1], &number(0));
-        ASSERT_EQ(watching[2], &elsewhere);
-        ASSERT_EQ(watching[3], &id(1));
-        ASSERT_EQ(watching[4], &wide(1));
+        const void* addresses[] = {&name(1), &number(0), &elsewhere, &id(1), &wide(1)};
+        push(chunk.size, addresses);
+        ASSERT_EQ(addresses[0], &name(1));
+        ASSERT_EQ(addresses[1], &number(0));
+        ASSERT_EQ(addresses[2], &elsewhere);
+        ASSERT_EQ(addresses[3], &id(1));
+        ASSERT_EQ(addresses[4], &wide(1));
     }
 }
 
-TEST_F(chunk_data_with_rows, more_rows_than_the_limit_are_refused_and_change_nothing) {
+TEST_F(chunk_data_with_rows, exceeding_the_row_limit_is_an_error_and_changes_nothing) {
     for (std::uint64_t i = 0; i < 10; ++i) {
         chunk.make_room(1, 10, {});
         push(i);
     }
-    EXPECT_EQ(chunk.capacity, 10u);  // it does not take more than the limit allows
+    EXPECT_EQ(chunk.capacity, 10u);  // growth stops at the limit
     const std::byte* const before = chunk.columns[0].data;
     for (const std::size_t more : {std::size_t{1}, std::size_t{11}, SIZE_MAX, SIZE_MAX - 9}) {
         EXPECT_EQ(code_of([&] { chunk.make_room(more, 10, {}); }), errc::limit);
@@ -121,18 +122,18 @@ TEST_F(chunk_data_with_rows, more_rows_than_the_limit_are_refused_and_change_not
     const std::string sentence = sentence_of([&] { chunk.make_room(3, 10, {}); });
     EXPECT_TRUE(sentence.starts_with("the chunk <")) << sentence;
     EXPECT_TRUE(
-        sentence.ends_with("> cannot have more than 10 rows: it has 10, and 3 more are wanted"))
+        sentence.ends_with("> cannot have more than 10 rows: it has 10, and 3 more are requested"))
         << sentence;
     for (std::size_t row = 0; row < 10; ++row) expect_row(row, row);
     chunk.make_room(0, 10, {});
 }
 
-TEST_F(chunk_data_with_rows, more_rows_than_there_is_memory_for_are_bad_alloc_and_no_row_is_lost) {
+TEST_F(chunk_data_with_rows, running_out_of_memory_throws_bad_alloc_and_keeps_all_rows) {
     for (std::uint64_t i = 0; i < 8; ++i) push(i);
     const std::size_t capacity = chunk.capacity;
-    const void* watching[] = {&name(5)};
-    EXPECT_THROW(chunk.make_room(SIZE_MAX / 8, SIZE_MAX, watching), std::bad_alloc);
-    EXPECT_EQ(watching[0], &name(5));
+    const void* addresses[] = {&name(5)};
+    EXPECT_THROW(chunk.make_room(SIZE_MAX / 8, SIZE_MAX, addresses), std::bad_alloc);
+    EXPECT_EQ(addresses[0], &name(5));
     EXPECT_EQ(chunk.size, 8u);
     EXPECT_EQ(chunk.capacity, capacity);
     for (std::size_t row = 0; row < 8; ++row) expect_row(row, row);
@@ -140,14 +141,14 @@ TEST_F(chunk_data_with_rows, more_rows_than_there_is_memory_for_are_bad_alloc_an
     expect_row(8, 8);
 }
 
-TEST_F(chunk_data_with_rows, room_that_was_asked_for_is_there_without_another_growth) {
+TEST_F(chunk_data_with_rows, make_room_prevents_further_growth) {
     chunk.make_room(500, plenty, {});
     const std::byte* const before = chunk.columns[1].data;
     for (std::uint64_t i = 0; i < 500; ++i) push(i);
     EXPECT_EQ(chunk.columns[1].data, before);
 }
 
-TEST_F(chunk_data_with_rows, the_last_row_takes_the_place_of_one_that_is_destroyed) {
+TEST_F(chunk_data_with_rows, the_last_row_fills_the_place_of_a_destroyed_row) {
     for (std::uint64_t i = 0; i < 5; ++i) push(i);
     chunk.destroy_row(1);
     ASSERT_EQ(chunk.size, 4u);
@@ -155,15 +156,15 @@ TEST_F(chunk_data_with_rows, the_last_row_takes_the_place_of_one_that_is_destroy
     expect_row(1, 4);
     expect_row(2, 2);
     expect_row(3, 3);
-    chunk.destroy_row(3);  // the last one: nothing moves
+    chunk.destroy_row(3);  // the last row: nothing moves
     ASSERT_EQ(chunk.size, 3u);
     expect_row(1, 4);
     expect_row(2, 2);
 }
 
-TEST_F(chunk_data_with_rows, the_last_row_takes_its_place_also_where_all_values_are_bytes) {
+TEST_F(chunk_data_with_rows, the_last_row_fills_the_place_of_a_destroyed_trivial_row) {
     chunk_data& bytes = graph.ensure(std::span(set, 2));  // <tag, number>
-    ASSERT_FALSE(bytes.runs_code);
+    ASSERT_FALSE(bytes.is_nontrivial);
     bytes.make_room(5, plenty, {});
     const auto id_at = [&](std::size_t row) -> std::uint64_t& {
         return *reinterpret_cast<std::uint64_t*>(bytes.ids.at(row));
@@ -185,31 +186,32 @@ TEST_F(chunk_data_with_rows, the_last_row_takes_its_place_also_where_all_values_
     }
 }
 
-TEST_F(chunk_data_with_rows, memory_without_rows_is_given_back) {
+TEST_F(chunk_data_with_rows, shrink_frees_unused_memory) {
     for (std::uint64_t i = 0; i < 100; ++i) push(i);
     for (std::size_t row = 100; row-- > 5;) chunk.destroy_row(row);
     chunk.shrink();
     EXPECT_EQ(chunk.capacity, 5u);
     for (std::size_t row = 0; row < 5; ++row) expect_row(row, row);
-    for (const column& one : chunk.columns) EXPECT_EQ(one.fragment->base(chunk.index), one.data);
+    for (const column& source : chunk.columns)
+        EXPECT_EQ(source.fragment->base(chunk.index), source.data);
     for (std::size_t row = 5; row-- > 0;) chunk.destroy_row(row);
     chunk.shrink();
     EXPECT_EQ(chunk.capacity, 0u);
     EXPECT_EQ(chunk.ids.block, nullptr);
-    for (const fragment_data* one : set) EXPECT_EQ(one->base(chunk.index), no_values);
+    for (const fragment_data* fragment : set) EXPECT_EQ(fragment->base(chunk.index), no_values);
     push(7);
     expect_row(0, 7);
 }
 
-TEST_F(chunk_data_with_rows, destroying_values_ends_exactly_those_rows) {
+TEST_F(chunk_data_with_rows, destroy_values_destroys_exactly_the_given_rows) {
     struct counted {
         int* alive;
         explicit counted(int* count) : alive(count) { ++*alive; }
         counted(counted&& other) noexcept : alive(other.alive) { ++*alive; }
         ~counted() { --*alive; }
     };
-    fragment_data* one[] = {&fragments.add(type_index{5}, type_info_of<counted>, 5)};
-    chunk_data& tested = graph.ensure(one);
+    fragment_data* counted_set[] = {&fragments.add(type_index{5}, type_info_of<counted>, 5)};
+    chunk_data& tested = graph.ensure(counted_set);
     tested.make_room(10, plenty, {});
     int alive = 0;
     for (; tested.size < 10; ++tested.size)
@@ -226,8 +228,8 @@ TEST_F(chunk_data_with_rows, destroying_values_ends_exactly_those_rows) {
     tested.size = 0;
 }
 
-TEST_F(chunk_data_with_rows, is_spelt_by_the_names_of_its_fragments) {
-    EXPECT_EQ(to_text(graph.nowhere()), "<>");
+TEST_F(chunk_data_with_rows, to_text_lists_the_names_of_its_fragments) {
+    EXPECT_EQ(to_text(graph.empty_chunk()), "<>");
     fragment_data* named[] = {set[1], set[2]};
     set[1]->name = "number";
     EXPECT_EQ(to_text(graph.ensure(named)), "<number, std::string>");

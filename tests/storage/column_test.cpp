@@ -24,11 +24,11 @@ struct odd {
     std::array<unsigned char, 13> bytes;
 };
 
-/// What value number `i` of a type is, and whether a value is that.
+/// `make` returns value number `i` of a type, `is` compares a value with it.
 template <class T>
 T make(std::size_t i) {
     if constexpr (std::is_same_v<T, std::string>)
-        return std::to_string(i) + std::string(i % 40, '.');  // inside the string, and outside
+        return std::to_string(i) + std::string(i % 40, '.');  // with and without a heap block
     else if constexpr (std::is_same_v<T, std::unique_ptr<std::size_t>>)
         return std::make_unique<std::size_t>(i);
     else if constexpr (std::is_same_v<T, odd>) {
@@ -52,7 +52,7 @@ bool is(const T& value, std::size_t i) {
         return value.value == i;
 }
 
-/// A column and how many values are in it, which a chunk would know.
+/// A column and the number of its values, which a chunk would store.
 template <class T>
 struct filled_column {
     column values{type_info_of<T>, nullptr};
@@ -81,7 +81,7 @@ TYPED_TEST(column_of, starts_at_a_multiple_of_64_and_of_its_alignment_after_ever
     filled_column<TypeParam> tested;
     const std::size_t alignment = std::max<std::size_t>(64, alignof(TypeParam));
     std::mt19937_64 dice(3);
-    std::vector<std::unique_ptr<char[]>> others;  // so that the system gives other addresses
+    std::vector<std::unique_ptr<char[]>> others;  // so that the allocator returns other addresses
     for (std::size_t capacity = 1; capacity < 400; capacity += 1 + dice() % 7) {
         ASSERT_TRUE(tested.values.resize(tested.size, capacity, {}));
         others.push_back(std::make_unique<char[]>(1 + dice() % 3000));
@@ -99,7 +99,7 @@ TYPED_TEST(column_of, keeps_its_values_when_it_shrinks) {
     for (std::size_t i = 0; i < 10; ++i) EXPECT_TRUE(is(tested[i], i));
 }
 
-TYPED_TEST(column_of, room_for_nothing_is_no_memory_at_all) {
+TYPED_TEST(column_of, a_capacity_of_0_frees_the_memory) {
     column tested(type_info_of<TypeParam>, nullptr);
     EXPECT_EQ(tested.data, no_values);
     ASSERT_TRUE(tested.resize(0, 10, {}));
@@ -109,7 +109,7 @@ TYPED_TEST(column_of, room_for_nothing_is_no_memory_at_all) {
     EXPECT_EQ(tested.data, no_values);
 }
 
-TYPED_TEST(column_of, watched_addresses_follow_the_values_that_move) {
+TYPED_TEST(column_of, argument_addresses_follow_reallocated_values) {
     filled_column<TypeParam> tested;
     std::vector<std::unique_ptr<char[]>> others;
     ASSERT_TRUE(tested.values.resize(0, 4, {}));
@@ -118,17 +118,17 @@ TYPED_TEST(column_of, watched_addresses_follow_the_values_that_move) {
     for (std::size_t capacity = 8; capacity < 20'000; capacity *= 2) {
         others.push_back(std::make_unique<char[]>(256));
         const std::byte* const before = tested.values.data;
-        const void* watching[] = {&tested[3], &tested[0], &tested[2]};
-        ASSERT_TRUE(tested.values.resize(4, capacity, watching));
+        const void* arguments[] = {&tested[3], &tested[0], &tested[2]};
+        ASSERT_TRUE(tested.values.resize(4, capacity, arguments));
         moves += before != tested.values.data ? 1 : 0;
-        EXPECT_EQ(watching[0], &tested[3]);
-        EXPECT_EQ(watching[1], &tested[0]);
-        EXPECT_EQ(watching[2], &tested[2]);
+        EXPECT_EQ(arguments[0], &tested[3]);
+        EXPECT_EQ(arguments[1], &tested[0]);
+        EXPECT_EQ(arguments[2], &tested[2]);
     }
     EXPECT_GT(moves, 0);
 }
 
-TYPED_TEST(column_of, a_watched_address_follows_also_when_it_is_inside_of_a_value) {
+TYPED_TEST(column_of, an_argument_address_inside_a_value_follows_it) {
     filled_column<TypeParam> tested;
     ASSERT_TRUE(tested.values.resize(0, 2, {}));
     tested.fill_up_to(2);
@@ -138,21 +138,21 @@ TYPED_TEST(column_of, a_watched_address_follows_also_when_it_is_inside_of_a_valu
     EXPECT_EQ(inside[0], tested.values.at(1) + sizeof(TypeParam) - 1);
 }
 
-TYPED_TEST(column_of, addresses_outside_of_its_values_are_not_touched) {
+TYPED_TEST(column_of, argument_addresses_outside_the_values_are_unchanged) {
     filled_column<TypeParam> tested;
     ASSERT_TRUE(tested.values.resize(0, 8, {}));
     tested.fill_up_to(3);
     const int elsewhere = 0;
     const void* const outside[] = {&elsewhere, nullptr, tested.values.data - 1,
-                                   tested.values.at(3)};  // room, but no value
-    std::array<const void*, 4> watching{};
-    std::copy(std::begin(outside), std::end(outside), watching.begin());
+                                   tested.values.at(3)};  // capacity, but no value
+    std::array<const void*, 4> arguments{};
+    std::copy(std::begin(outside), std::end(outside), arguments.begin());
     const auto other = std::make_unique<char[]>(256);
-    ASSERT_TRUE(tested.values.resize(3, 10'000, watching));
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(watching[i], outside[i]) << i;
+    ASSERT_TRUE(tested.values.resize(3, 10'000, arguments));
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(arguments[i], outside[i]) << i;
 }
 
-TYPED_TEST(column_of, a_resize_beyond_all_memory_is_refused_and_changes_nothing) {
+TYPED_TEST(column_of, a_resize_beyond_memory_fails_and_changes_nothing) {
     filled_column<TypeParam> tested;
     ASSERT_TRUE(tested.values.resize(0, 4, {}));
     tested.fill_up_to(4);
@@ -160,11 +160,11 @@ TYPED_TEST(column_of, a_resize_beyond_all_memory_is_refused_and_changes_nothing)
     const void* const block = tested.values.block;
     const std::size_t most = SIZE_MAX / sizeof(TypeParam);
     for (const std::size_t absurd : {SIZE_MAX, most, most + 1, most / 2 + 1}) {
-        const void* watching[] = {&tested[2]};
-        EXPECT_FALSE(tested.values.resize(4, absurd, watching));
+        const void* arguments[] = {&tested[2]};
+        EXPECT_FALSE(tested.values.resize(4, absurd, arguments));
         EXPECT_EQ(tested.values.data, before);
         EXPECT_EQ(tested.values.block, block);
-        EXPECT_EQ(watching[0], &tested[2]);
+        EXPECT_EQ(arguments[0], &tested[2]);
     }
     for (std::size_t i = 0; i < 4; ++i) EXPECT_TRUE(is(tested[i], i));
 }
@@ -182,7 +182,7 @@ TYPED_TEST(column_of, relocates_one_value_or_many) {
     for (std::size_t i = 0; i < 6; ++i) EXPECT_TRUE(is(to[i], i));
 }
 
-/// Two columns of values of that size, where value `i` is all bytes of `i`.
+/// Moves values of this size between two columns; every byte of value `i` is `i`.
 template <std::size_t Bytes>
 void expect_whole_values_are_taken() {
     using value = std::array<unsigned char, Bytes>;
@@ -200,14 +200,14 @@ void expect_whole_values_are_taken() {
     source.take_bytes(1, 3, &target, 1);
     EXPECT_EQ(to, (std::array<value, 3>{filled(7), filled(2), filled(9)})) << Bytes;
     EXPECT_EQ(from, (std::array<value, 4>{filled(1), filled(4), filled(3), filled(4)})) << Bytes;
-    source.take_bytes(2, 2, &target, 0);  // the last one: nothing takes its place
+    source.take_bytes(2, 2, &target, 0);  // the last row: no row fills its place
     EXPECT_EQ(to, (std::array<value, 3>{filled(3), filled(2), filled(9)})) << Bytes;
-    source.take_bytes(0, 1, nullptr, 0);  // goes nowhere
+    source.take_bytes(0, 1, nullptr, 0);  // no target: drops the value
     EXPECT_EQ(to, (std::array<value, 3>{filled(3), filled(2), filled(9)})) << Bytes;
     EXPECT_EQ(from, (std::array<value, 4>{filled(4), filled(4), filled(3), filled(4)})) << Bytes;
 }
 
-TEST(column, takes_all_bytes_of_a_value_of_any_size_and_none_beyond) {
+TEST(column, take_bytes_copies_exactly_the_bytes_of_a_value) {
     expect_whole_values_are_taken<1>();
     expect_whole_values_are_taken<3>();
     expect_whole_values_are_taken<4>();

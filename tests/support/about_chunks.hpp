@@ -1,9 +1,8 @@
-// Some tests are about chunks: rows, spans, the order of loops. The programs that run all tests on sparse
-// fragments (all_sparse.hpp) leave these out.
+// Marks tests about chunks: rows, spans, the order of loops. Runs in which every C++ type is sparse
+// skip them.
 #pragma once
 
-#ifdef MUSTER_TEST_ALL_SPARSE
-#define MUSTER_ABOUT_CHUNKS() GTEST_SKIP() << "about chunks"
-#else
-#define MUSTER_ABOUT_CHUNKS() static_cast<void>(0)
-#endif
+#include <muster/type/type_info.hpp>
+
+#define MUSTER_ABOUT_CHUNKS() \
+    if (muster::detail::sparse_by_default) GTEST_SKIP() << "about chunks"

@@ -1,5 +1,5 @@
-// byte_source: what a story does next, told by bytes. The same bytes tell the same story, whoever made
-// them: a random generator, RapidCheck, or a fuzzer.
+// byte_source: bytes that choose the operations of a story. Equal bytes produce equal stories,
+// whether they come from a random generator, RapidCheck or a fuzzer.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,8 @@
 
 namespace muster::test {
 
-/// The thing and its model do not agree; what() tells how, and all operations that led there.
+/// The tested object and its model disagree. what() describes the difference and the operations
+/// before it.
 struct difference : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -24,7 +25,7 @@ public:
         for (int i = 0; i < 8; ++i) made = made << 8 | byte();
         return made;
     }
-    /// From 0 up to, not including, `end`.
+    /// A number from 0 up to, but not including, `end`.
     std::size_t below(std::size_t end) { return (std::size_t{byte()} << 8 | byte()) % end; }
 
 private:

@@ -1,4 +1,4 @@
-// What a call that must fail says: its code, its sentence.
+// The code and the message of the error that a call throws.
 #pragma once
 
 #include <muster/base/error.hpp>
@@ -8,7 +8,7 @@
 
 namespace muster::test {
 
-/// The code of the error that `call` throws; nothing if it throws none.
+/// The code of the error that `call` throws; empty if it throws none.
 template <class Call>
 std::optional<errc> code_of(Call call) {
     try {
@@ -19,7 +19,7 @@ std::optional<errc> code_of(Call call) {
     return std::nullopt;
 }
 
-/// The sentence of the error that `call` throws; "no error" if it throws none.
+/// The message of the error that `call` throws; "no error" if it throws none.
 template <class Call>
 std::string sentence_of(Call call) {
     try {

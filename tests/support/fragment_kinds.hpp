@@ -1,4 +1,4 @@
-// What the tests of fragments share: types, and what an entity looks like.
+// Component types and helpers for the tests of fragments.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -10,14 +10,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "behavior_layouts.hpp"
 #include "errors.hpp"
 #include "layouts.hpp"
 #include "trouble.hpp"
 
 namespace muster::test {
-
-/// Records of 8 and of 16 bytes; behaviour that layouts could change is in evolved_manual_test.cpp, too.
-using two_layouts = testing::Types<layouts::bound, layouts::exact>;
 
 struct place {
     int x = 0, y = 0;
@@ -27,11 +25,11 @@ struct speed {
     int value = 0;
 };
 struct marked {};
-/// Says of itself what `define` could say.
+/// Has traits that `define` could also set.
 struct secret {
     int value;
 };
-/// Has no value to start with.
+/// Has no default constructor.
 struct given {
     int value;
     explicit given(int number) : value(number) {}
@@ -51,7 +49,7 @@ auto listed(const Range& range) {
     return std::vector<std::remove_cvref_t<decltype(*range.begin())>>(range.begin(), range.end());
 }
 
-/// Where an entity is and what it has, and how many there are.
+/// Position and fragments of an entity, and the size of its world.
 template <class Layout>
 struct picture {
     std::size_t size;
@@ -65,7 +63,7 @@ struct picture {
     friend bool operator==(const picture&, const picture&) = default;
 };
 
-/// What no compiler knows of T, by its operations.
+/// The operations of T as a component type that is described at run time.
 template <class T>
 component_type erased() {
     return {sizeof(T),

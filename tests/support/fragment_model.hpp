@@ -1,4 +1,4 @@
-// fragment_model: what fragments do, told by maps and sets.
+// fragment_model: the behaviour of fragments, written with maps and sets.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -16,8 +16,8 @@
 
 namespace muster::test::fragment_stories {
 
-/// Maps of sets: what is alive, what it has, and what the fragments mean. It does not know which
-/// ids a world will give.
+/// Living ids, their components and the traits of fragments. It does not predict the ids that a
+/// world issues.
 template <class Layout>
 struct fragment_model {
     using id_type = basic_id<Layout>;
@@ -34,37 +34,39 @@ struct fragment_model {
         values has;
         std::string name;
     };
-    struct meaning {
+    struct traits {
         int kind = kind_none;
-        bool own = false;
+        bool world_owned = false;
         bool unique = false;
         bool hidden = false;
         bool destroys_owners = false;
         bool sparse = false;
         std::set<id_type> needs;
         std::optional<int> default_value;
-        std::optional<int> duplicate;  // adds this
+        std::optional<int> duplicate;  // adds this number
     };
-    /// What a call should do: fail with one of these troubles if there are any; else ids that had
-    /// no type get one, and the result is what an entity has then.
+    /// The expected effect of a call. It throws one of `troubles`, if any. Otherwise it assigns a
+    /// type to untyped ids and leaves an entity with `result`.
     struct plan {
         std::set<errc> troubles;
-        std::set<errc> allowed;  // it may fail with one of these, too
-        bool in_parts = false;   // if it fails, a part may be done
+        std::set<errc> allowed;  // errors that it may throw instead
+        bool in_parts = false;   // if it fails, it may have applied a part
         std::map<id_type, int> adopted;
         values result;
     };
 
     std::map<id_type, entity> living;
-    std::map<id_type, meaning> fragments;
-    std::map<std::uint64_t, std::uint64_t> versions;  // the last that each key had
+    std::map<id_type, traits> fragments;
+    std::map<std::uint64_t, std::uint64_t> versions;  // the last version of each key
     std::set<id_type> issued;
 
-    // ---- what is there -------------------------------------------------------------------------
+    // ---- state ---------------------------------------------------------------------------------
 
     bool alive(id_type e) const { return living.contains(e); }
     bool has(id_type e, id_type f) const { return alive(e) && living.at(e).has.contains(f); }
-    bool is_own(id_type e) const { return fragments.contains(e) && fragments.at(e).own; }
+    bool is_world_owned(id_type e) const {
+        return fragments.contains(e) && fragments.at(e).world_owned;
+    }
     int kind_of(id_type f) const {
         return fragments.contains(f) ? fragments.at(f).kind : kind_none;
     }
@@ -73,7 +75,7 @@ struct fragment_model {
         return Layout::world_bits != 0 && e.world() != 0 && e.world() != here;
     }
     bool is_sparse(id_type f) const { return fragments.contains(f) && fragments.at(f).sparse; }
-    /// What of it the chunk of an entity has.
+    /// The fragments that are stored in the chunk of the entity.
     std::set<id_type> inside(const values& has) const {
         std::set<id_type> made;
         for (const auto& [f, value] : has)
@@ -81,9 +83,9 @@ struct fragment_model {
         return made;
     }
     std::size_t size() const {
-        std::size_t own = 0;
-        for (const auto& [f, what] : fragments) own += what.own;
-        return living.size() - own;
+        std::size_t world_owned = 0;
+        for (const auto& [f, what] : fragments) world_owned += what.world_owned;
+        return living.size() - world_owned;
     }
     std::size_t count(id_type f) const {
         std::size_t sum = 0;
@@ -101,7 +103,7 @@ struct fragment_model {
         std::advance(at, which % living.size());
         return at->first;
     }
-    /// One of this kind, if there is one.
+    /// A fragment of this kind, if any exists.
     id_type any_fragment(std::size_t which, int kind = -1) const {
         std::vector<id_type> found;
         for (const auto& [f, what] : fragments)
@@ -120,14 +122,14 @@ struct fragment_model {
         made.troubles.insert(is_foreign(f) ? errc::foreign_entity : errc::dead_fragment);
         return false;
     }
-    /// The part's fragment is used for values of its kind.
-    void use(plan& made, const part& one) const {
-        if (!need_fragment(made, one.fragment)) return;
-        const int known = kind_of(one.fragment);
+    /// Uses the part's fragment for values of its kind.
+    void use(plan& made, const part& item) const {
+        if (!need_fragment(made, item.fragment)) return;
+        const int known = kind_of(item.fragment);
         if (known == kind_none) {
-            const auto [at, is_new] = made.adopted.emplace(one.fragment, one.kind);
-            if (!is_new && at->second != one.kind) made.troubles.insert(errc::type_mismatch);
-        } else if (known != one.kind && !(one.kind == kind_tag && known == kind_marker)) {
+            const auto [at, is_new] = made.adopted.emplace(item.fragment, item.kind);
+            if (!is_new && at->second != item.kind) made.troubles.insert(errc::type_mismatch);
+        } else if (known != item.kind && !(item.kind == kind_tag && known == kind_marker)) {
             made.troubles.insert(errc::type_mismatch);
         }
     }
@@ -184,61 +186,61 @@ struct fragment_model {
         return made;
     }
 
-    bool all_differ(const parts& given) const {
+    bool all_differ(const parts& arguments) const {
         std::set<id_type> all;
-        for (const part& one : given) all.insert(one.fragment);
-        return all.size() == given.size();
+        for (const part& item : arguments) all.insert(item.fragment);
+        return all.size() == arguments.size();
     }
     int copied(id_type f, int value) const {
-        const meaning& what = fragments.at(f);
+        const traits& what = fragments.at(f);
         return kept(what.kind, value + what.duplicate.value_or(0));
     }
     bool can_copy(id_type f) const {
         return fragments.at(f).duplicate || kind_of(f) != kind_move_only;
     }
-    /// The value that it starts with, if there is one.
-    std::optional<int> start(id_type f) const {
+    /// The default value, if any.
+    std::optional<int> default_of(id_type f) const {
         const auto known = fragments.find(f);
         if (known == fragments.end()) return 0;
         if (known->second.default_value) return copied(f, *known->second.default_value);
-        if (known->second.kind == kind_no_start || known->second.kind == kind_bare) return {};
+        if (known->second.kind == kind_no_default || known->second.kind == kind_bare) return {};
         return 0;
     }
 
-    /// `base`, these, and what is needed: by those that are new or, if `whole`, by all.
-    plan insert(const values& base, const parts& given, bool whole) const {
+    /// `base` plus `arguments` plus the fragments needed by the new ones or, if `whole`, by all.
+    plan insert(const values& base, const parts& arguments, bool whole) const {
         plan made;
         made.result = base;
         std::vector<id_type> added;
         if (whole)
             for (const auto& [f, value] : base) added.push_back(f);
-        for (const part& one : given) {
-            use(made, one);
-            if (!base.contains(one.fragment)) added.push_back(one.fragment);
-            made.result[one.fragment] = one.value;
+        for (const part& item : arguments) {
+            use(made, item);
+            if (!base.contains(item.fragment)) added.push_back(item.fragment);
+            made.result[item.fragment] = item.value;
         }
-        if (!all_differ(given)) made.troubles.insert(errc::given_twice);
+        if (!all_differ(arguments)) made.troubles.insert(errc::given_twice);
         for (std::size_t i = 0; i < added.size(); ++i) {
             const auto known = fragments.find(added[i]);
             if (known == fragments.end()) continue;
             for (const id_type needed : known->second.needs) {
                 if (made.result.contains(needed)) continue;
-                if (!start(needed)) made.troubles.insert(errc::no_default);
-                made.result[needed] = start(needed).value_or(0);
+                if (!default_of(needed)) made.troubles.insert(errc::no_default);
+                made.result[needed] = default_of(needed).value_or(0);
                 added.push_back(needed);
             }
         }
         return made;
     }
-    plan set(id_type e, const parts& given) const {
-        plan made = insert(keep(e).result, given, false);
+    plan set(id_type e, const parts& arguments) const {
+        plan made = insert(keep(e).result, arguments, false);
         need_alive(made, e);
         return made;
     }
     plan set_default(id_type e, id_type f) const {
         const int kind = kind_of(f) == kind_none ? kind_tag : kind_of(f);
-        plan made = set(e, {{f, kind, start(f).value_or(0)}});
-        if (kind < kind_tag && kind != kind_marker && !start(f))
+        plan made = set(e, {{f, kind, default_of(f).value_or(0)}});
+        if (kind < kind_tag && kind != kind_marker && !default_of(f))
             made.troubles.insert(errc::no_default);
         return made;
     }
@@ -249,18 +251,20 @@ struct fragment_model {
         made.adopted.clear();
         return made;
     }
-    plan clone(id_type e, const parts& given) const {
+    plan clone(id_type e, const parts& arguments) const {
         values base;
         plan broken;
         need_alive(broken, e);
         for (const auto& [f, value] : keep(e).result) {
             if (fragments.at(f).unique) continue;
             base[f] = copied(f, value);
-            const auto is_this = [&, which = f](const part& one) { return one.fragment == which; };
-            if (!can_copy(f) && std::none_of(given.begin(), given.end(), is_this))
+            const auto is_this = [&, which = f](const part& item) {
+                return item.fragment == which;
+            };
+            if (!can_copy(f) && std::none_of(arguments.begin(), arguments.end(), is_this))
                 broken.troubles.insert(errc::not_copyable);
         }
-        plan made = insert(base, given, true);
+        plan made = insert(base, arguments, true);
         made.troubles.insert(broken.troubles.begin(), broken.troubles.end());
         return made;
     }
@@ -286,8 +290,8 @@ struct fragment_model {
     void adopt(const plan& done) {
         for (const auto& [f, kind] : done.adopted) fragments[f].kind = kind;
     }
-    /// Whether the id is new.
-    bool come(id_type e, const values& has) {
+    /// Adds an entity. Returns whether its id is new.
+    bool add(id_type e, const values& has) {
         versions[e.key()] = e.version();
         living[e].has = has;
         return issued.insert(e).second;
@@ -305,9 +309,9 @@ struct fragment_model {
     }
     bool remove(id_type e, const std::vector<id_type>& fs) {
         if (!alive(e)) return false;
-        std::size_t gone = 0;
-        for (const id_type f : fs) gone += living.at(e).has.erase(f);
-        return gone != 0;
+        std::size_t removed = 0;
+        for (const id_type f : fs) removed += living.at(e).has.erase(f);
+        return removed != 0;
     }
     bool destroy(id_type e) {
         const auto found = living.find(e);
@@ -318,19 +322,19 @@ struct fragment_model {
         const bool destroys_owners = known->second.destroys_owners;
         fragments.erase(known);
         std::vector<id_type> owners;
-        for (auto& [one, state] : living)
-            if (state.has.erase(e) != 0) owners.push_back(one);
-        for (auto& [one, what] : fragments) what.needs.erase(e);
+        for (auto& [owner, state] : living)
+            if (state.has.erase(e) != 0) owners.push_back(owner);
+        for (auto& [f, what] : fragments) what.needs.erase(e);
         if (destroys_owners)
-            for (const id_type one : owners) destroy(one);
+            for (const id_type owner : owners) destroy(owner);
         return true;
     }
     void reset() {
-        std::erase_if(living, [&](const auto& one) { return !is_own(one.first); });
-        std::erase_if(fragments, [&](const auto& one) { return !one.second.own; });
+        std::erase_if(living, [&](const auto& entry) { return !is_world_owned(entry.first); });
+        std::erase_if(fragments, [&](const auto& entry) { return !entry.second.world_owned; });
         for (auto& [e, state] : living) state.has.clear();
         for (auto& [f, what] : fragments)
-            std::erase_if(what.needs, [&](id_type one) { return !alive(one); });
+            std::erase_if(what.needs, [&](id_type e) { return !alive(e); });
     }
 };
 

@@ -1,6 +1,6 @@
-// fragment_story: operations on fragments of every sort, made at run time or of C++ types, on a
-// world and on its model side by side, told by bytes. After each operation what it touched is
-// compared, now and then everything is.
+// fragment_story: bytes choose operations on fragments of every kind, made at run time or of C++
+// types. The story applies them to a world and to its model. After each operation it compares the
+// affected ids, and sometimes everything.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -36,12 +36,13 @@ public:
     using plan_type = typename model_type::plan;
     using values = typename model_type::values;
 
-    /// `sparse`: none, some or all fragments are; of the C++ types, if some, those that `mask` says.
+    /// `how` many fragments are sparse. For `some`, `mask` selects the C++ types.
     enum class sparse { none, some, all };
     fragment_story(const world_options& options, sparse how, unsigned mask)
         : world_(options), sparse_(how), sparse_types_(mask) {
-        meet_types();
-        foreign_ = {stranger_.spawn(1), stranger_.tag(), stranger_.template component<int>()};
+        register_types();
+        foreign_ = {foreign_world_.spawn(1), foreign_world_.tag(),
+                    foreign_world_.template component<int>()};
         for (int i = 0; i < 4; ++i) (void)make_fragment(i, i);
     }
 
@@ -53,7 +54,7 @@ public:
     std::size_t steps() const { return steps_; }
 
 private:
-    // ---- what happens next ---------------------------------------------------------------------
+    // ---- operations ----------------------------------------------------------------------------
 
     void step(byte_source& from) {
         ++steps_;
@@ -136,9 +137,9 @@ private:
         if (from.byte() % how == 0) call();
     }
 
-    // ---- entities come -------------------------------------------------------------------------
+    // ---- creating entities ---------------------------------------------------------------------
 
-    /// Which fragments the arguments of a bundle are for.
+    /// The fragments and values for the arguments of a bundle.
     parts parts_for(byte_source& from, int which, int value) {
         parts made;
         with_bundle<bundle_count>(which, [&]<class... Args>(bundle<Args...>) {
@@ -149,67 +150,69 @@ private:
         return made;
     }
 
-    /// Calls `call(arguments...)` as the bundle, one of the first `Count`, has them.
+    /// Calls `call` with the arguments of a bundle, chosen from the first `Count`.
     template <int Count, class Call>
-    void call_with(int which, const parts& given, Call call) {
+    void call_with(int which, const parts& arguments, Call call) {
         with_bundle<Count>(which, [&]<class... Args>(bundle<Args...>) {
             [&]<std::size_t... I>(std::index_sequence<I...>) {
-                call(argument<Args>(given[I])...);
+                call(argument<Args>(arguments[I])...);
             }(std::index_sequence_for<Args...>{});
         });
     }
     template <class Arg>
-    auto argument(const part& given) {
+    auto argument(const part& item) {
         if constexpr (Arg::by_type)
-            return made_as<typename Arg::type>(given.value);
+            return made_as<typename Arg::type>(item.value);
         else if constexpr (Arg::kind == kind_tag)
-            return with(given.fragment);
+            return with(item.fragment);
         else
-            return with(given.fragment, made_as<typename Arg::type>(given.value));
+            return with(item.fragment, made_as<typename Arg::type>(item.value));
     }
 
     void spawn(byte_source& from, int value) {
         const int which = from.byte() % bundle_count;
-        const parts given = parts_for(from, which, value);
-        note("spawn", id_type{}, given);
-        come("spawn", model_.insert({}, given, true), 1, [&](std::vector<id_type>& made) {
-            call_with<bundle_count>(which, given, [&](auto&&... all) {
+        const parts arguments = parts_for(from, which, value);
+        log("spawn", id_type{}, arguments);
+        create("spawn", model_.insert({}, arguments, true), 1, [&](std::vector<id_type>& made) {
+            call_with<bundle_count>(which, arguments, [&](auto&&... all) {
                 made.push_back(world_.spawn(std::move(all)...));
             });
         });
     }
 
-    void spawn_at(byte_source& from, int value, id_type wish) {
+    void spawn_at(byte_source& from, int value, id_type wanted_id) {
         const int which = from.byte() % bundle_count;
-        const parts given = parts_for(from, which, value);
-        note("spawn_at", wish, given);
-        auto plan = model_.insert({}, given, true);
+        const parts arguments = parts_for(from, which, value);
+        log("spawn_at", wanted_id, arguments);
+        auto plan = model_.insert({}, arguments, true);
         plan.allowed = {errc::id_taken, errc::id_stale, errc::id_out_of_range, errc::id_overflow,
                         errc::foreign_entity};
-        come("spawn_at", plan, 0, [&](std::vector<id_type>& made) {
-            call_with<bundle_count>(which, given, [&](auto&&... all) {
-                made.push_back(world_.spawn_at(wish, std::move(all)...));
+        create("spawn_at", plan, 0, [&](std::vector<id_type>& made) {
+            call_with<bundle_count>(which, arguments, [&](auto&&... all) {
+                made.push_back(world_.spawn_at(wanted_id, std::move(all)...));
             });
-            expect("the id that was wished for", made[0] == wish);
+            expect("the requested id", made[0] == wanted_id);
         });
     }
 
     void spawn_many(byte_source& from, int value, std::size_t count) {
         const int which = from.byte() % copyable_count;
-        const parts given = parts_for(from, which, value);
-        note("spawn_many " + std::to_string(count), id_type{}, given);
-        come("spawn_many", model_.insert({}, given, true), count, [&](std::vector<id_type>& made) {
-            call_with<copyable_count>(
-                which, given, [&](const auto&... all) { made = world_.spawn_many(count, all...); });
-        });
+        const parts arguments = parts_for(from, which, value);
+        log("spawn_many " + std::to_string(count), id_type{}, arguments);
+        create("spawn_many", model_.insert({}, arguments, true), count,
+               [&](std::vector<id_type>& made) {
+                   call_with<copyable_count>(which, arguments, [&](const auto&... all) {
+                       made = world_.spawn_many(count, all...);
+                   });
+               });
     }
 
     void clone(byte_source& from, id_type e, int value) {
         const int which = from.byte() % bundle_count;
-        const parts given = parts_for(from, which, value);
-        note("clone", e, given);
-        come("clone", model_.clone(e, given), 1, [&](std::vector<id_type>& made) {
-            call_with<bundle_count>(which, given, [&](auto&&... all) {
+        const parts arguments = parts_for(from, which, value);
+        log("clone", e, arguments);
+        create("clone", model_.clone(e, arguments), 1, [&](std::vector<id_type>& made) {
+            call_with<bundle_count>(which, arguments, [&](auto&&... all) {
                 made.push_back(world_.clone(e, std::move(all)...));
             });
         });
@@ -217,16 +220,16 @@ private:
 
     void clone_many(byte_source& from, id_type e, int value, std::size_t count) {
         const int which = from.byte() % copyable_count;
-        const parts given = parts_for(from, which, value);
-        note("clone_many " + std::to_string(count), e, given);
-        come("clone_many", model_.clone(e, given), count, [&](std::vector<id_type>& made) {
-            call_with<copyable_count>(which, given, [&](const auto&... all) {
+        const parts arguments = parts_for(from, which, value);
+        log("clone_many " + std::to_string(count), e, arguments);
+        create("clone_many", model_.clone(e, arguments), count, [&](std::vector<id_type>& made) {
+            call_with<copyable_count>(which, arguments, [&](const auto&... all) {
                 made = world_.clone_many(count, e, all...);
             });
         });
     }
 
-    /// The recipe is kept: its fragments may be dead when it is used again.
+    /// Keeps the recipe, so that its fragments may be dead at the next use.
     void build(byte_source& from, id_type e, int value) {
         if (recipe_.size() > 4 || from.byte() % 8 == 0) {
             recipe_.clear();
@@ -236,78 +239,78 @@ private:
         const parts more = parts_for(from, which, value);
         with_bundle<copyable_count>(which, [&]<class... Args>(bundle<Args...>) {
             std::size_t i = 0;
-            (give<Args>(more[i++]), ...);
+            (set_in_builder<Args>(more[i++]), ...);
         });
         expect("builder size", builder_.size() == recipe_.size());
         const bool clones = from.byte() % 2 == 0;
         const std::size_t count = from.byte() % 3 + 1u;
         plan_type plan;
-        parts given;
-        for (const auto& [by_type, one] : recipe_) {
-            given.push_back(one);
-            if (by_type) given.back().fragment = types_[static_cast<std::size_t>(one.kind)];
-            if (one.kind != kind_tag || !has_values(model_.kind_of(one.fragment))) continue;
-            given.back().kind = model_.kind_of(one.fragment);
-            given.back().value = model_.start(one.fragment).value_or(0);
-            if (!model_.start(one.fragment)) plan.troubles.insert(errc::no_default);
+        parts arguments;
+        for (const auto& [by_type, entry] : recipe_) {
+            arguments.push_back(entry);
+            if (by_type) arguments.back().fragment = types_[static_cast<std::size_t>(entry.kind)];
+            if (entry.kind != kind_tag || !has_values(model_.kind_of(entry.fragment))) continue;
+            arguments.back().kind = model_.kind_of(entry.fragment);
+            arguments.back().value = model_.default_of(entry.fragment).value_or(0);
+            if (!model_.default_of(entry.fragment)) plan.troubles.insert(errc::no_default);
         }
-        note("builder", clones ? e : id_type{}, given);
-        const auto rest = clones ? model_.clone(e, given) : model_.insert({}, given, true);
+        log("builder", clones ? e : id_type{}, arguments);
+        const auto rest = clones ? model_.clone(e, arguments) : model_.insert({}, arguments, true);
         plan.troubles.insert(rest.troubles.begin(), rest.troubles.end());
         plan.adopted = rest.adopted;
         plan.result = rest.result;
-        come("builder", plan, count, [&](std::vector<id_type>& made) {
+        create("builder", plan, count, [&](std::vector<id_type>& made) {
             made = clones ? builder_.clone_many(count, e) : builder_.spawn_many(count);
         });
     }
     template <class Arg>
-    void give(const part& given) {
+    void set_in_builder(const part& item) {
         if constexpr (Arg::by_type)
-            builder_.set(made_as<typename Arg::type>(given.value));
+            builder_.set(made_as<typename Arg::type>(item.value));
         else if constexpr (Arg::kind == kind_tag)
-            builder_.set(given.fragment);
+            builder_.set(item.fragment);
         else
-            builder_.set(given.fragment, made_as<typename Arg::type>(given.value));
-        for (auto& [by_type, one] : recipe_)
+            builder_.set(item.fragment, made_as<typename Arg::type>(item.value));
+        for (auto& [by_type, entry] : recipe_)
             if (by_type == Arg::by_type &&
-                (by_type ? one.kind == given.kind : one.fragment == given.fragment)) {
-                one = given;
+                (by_type ? entry.kind == item.kind : entry.fragment == item.fragment)) {
+                entry = item;
                 return;
             }
-        recipe_.emplace_back(Arg::by_type, given);
+        recipe_.emplace_back(Arg::by_type, item);
     }
 
-    /// The plan, for `count` entities that `call` makes.
+    /// Compares the plan with `call`, which creates `count` entities.
     template <class Call>
-    void come(const char* what, plan_type plan, std::size_t count, Call call) {
+    void create(const char* what, plan_type plan, std::size_t count, Call call) {
         if (key_room() < count) plan.troubles.insert(errc::id_overflow);
         std::vector<id_type> made;
         if (!compare(what, plan, [&] { call(made); })) return;
         model_.adopt(plan);
-        expect("as many as asked for", count == 0 || made.size() == count);
+        expect("the requested count", count == 0 || made.size() == count);
         for (const id_type e : made) {
-            expect("a new id", model_.come(e, plan.result));
+            expect("a new id", model_.add(e, plan.result));
             remember(e);
             look_at(e);
         }
     }
 
-    // ---- components come -----------------------------------------------------------------------
+    // ---- adding components ---------------------------------------------------------------------
 
     void set_bundle(byte_source& from, id_type e, int value) {
         const int which = from.byte() % bundle_count;
-        const parts given = parts_for(from, which, value);
-        if (given.empty()) return;
-        note("set", e, given);
-        change("set", e, model_.set(e, given), [&] {
-            call_with<bundle_count>(which, given, [&](auto&&... all) {
+        const parts arguments = parts_for(from, which, value);
+        if (arguments.empty()) return;
+        log("set", e, arguments);
+        change("set", e, model_.set(e, arguments), [&] {
+            call_with<bundle_count>(which, arguments, [&](auto&&... all) {
                 if constexpr (sizeof...(all) != 0) world_.set(e, std::move(all)...);
             });
         });
     }
 
     void set_one(id_type e, id_type f, int kind, int value) {
-        note("set_one", e, {{f, kind, value}});
+        log("set_one", e, {{f, kind, value}});
         with_type(kind, [&]<class T>() {
             const auto plan = model_.set(e, {{f, kind, kept(kind, value)}});
             if (value % 2 == 0)
@@ -324,22 +327,22 @@ private:
     }
 
     void set_default(id_type e, id_type f) {
-        note("set default", e, {{f, 0, 0}});
+        log("set default", e, {{f, 0, 0}});
         change("set default", e, model_.set_default(e, f), [&] { world_.set(e, f); });
     }
 
     void add(id_type e, id_type f) {
-        note("add", e, {{f, 0, 0}});
+        log("add", e, {{f, 0, 0}});
         const bool has = model_.has(e, f);
         const auto plan = has ? model_.keep(e) : model_.set_default(e, f);
         bool added = false;
         if (change("add", e, plan, [&] { added = world_.add(e, f); }))
-            expect("add tells", added == !has);
+            expect("result of add", added == !has);
     }
 
     void set_raw(id_type e, id_type f, int value) {
         const int kind = model_.kind_of(f);
-        note("set_raw", e, {{f, kind, value}});
+        log("set_raw", e, {{f, kind, value}});
         const auto plan = model_.set_raw(e, f, value);
         if (kind >= kind_tag)
             return (void)change("set_raw", e, plan, [&] { world_.set_raw(e, f, nullptr); });
@@ -349,27 +352,28 @@ private:
         });
     }
 
-    /// Values that lie in the world, where they move while they are given.
+    /// Passes values stored in the world, which may move during the call.
     void set_from(id_type e, id_type source, id_type f, int value) {
-        note("set_from", e, {{source, 0, 0}, {f, 0, value}});
+        log("set_from", e, {{source, 0, 0}, {f, 0, value}});
         if (const void* const raw = world_.try_get_raw(source, f))
             change("set_raw", e, model_.set_raw(e, f, model_.living.at(source).has.at(f)),
                    [&] { world_.set_raw(e, f, raw); });
         const id_type type = types_[kind_of<over_aligned>];
         const auto* const there = std::as_const(world_).template try_get<over_aligned>(source);
         if (there == nullptr) return;
-        const parts given{{type, kind_of<over_aligned>, there->value},
-                          {f, kind_of<int>, kept(kind_of<int>, value)}};
+        const parts arguments{{type, kind_of<over_aligned>, there->value},
+                              {f, kind_of<int>, kept(kind_of<int>, value)}};
         if (value % 2 == 0)
-            change("set", e, model_.set(e, given), [&] { world_.set(e, *there, with(f, value)); });
+            change("set", e, model_.set(e, arguments),
+                   [&] { world_.set(e, *there, with(f, value)); });
         else
-            come("spawn", model_.insert({}, given, true), 1, [&](std::vector<id_type>& made) {
+            create("spawn", model_.insert({}, arguments, true), 1, [&](std::vector<id_type>& made) {
                 made.push_back(world_.spawn(*there, with(f, value)));
             });
     }
 
     void patch(id_type e, id_type f, int kind, int value) {
-        note("patch", e, {{f, kind, value}});
+        log("patch", e, {{f, kind, value}});
         with_type(kind, [&]<class T>() {
             auto plan = model_.get(e, f, kind);
             if (plan.troubles.empty() && kind < kind_marker) plan.result[f] = kept(kind, value);
@@ -388,7 +392,7 @@ private:
         });
     }
 
-    /// Whether the plan has become true for `e`.
+    /// Compares a call that changes `e`. Returns whether the call succeeded.
     template <class Call>
     bool change(const char* what, id_type e, const plan_type& plan, Call call) {
         const bool done = compare(what, plan, call);
@@ -401,7 +405,7 @@ private:
     }
 
     void copy_fragment(id_type from, id_type to) {
-        note("copy_fragment", from, {{to, 0, 0}});
+        log("copy_fragment", from, {{to, 0, 0}});
         auto plan = model_.copy_fragment(from, to);
         plan.in_parts = true;
         if (!plan.adopted.empty() && model_.count(from) == 0) return;
@@ -416,55 +420,55 @@ private:
         if (!over_) look_at_all();
     }
 
-    // ---- components go -------------------------------------------------------------------------
+    // ---- removing components -------------------------------------------------------------------
 
     void remove(id_type e, const std::vector<id_type>& fs) {
-        note("remove", e, as_parts(fs));
+        log("remove", e, as_parts(fs));
         auto plan = model_.removal(e, fs);
         bool removed = false;
         const bool done = compare("remove", plan, [&] {
             removed =
                 fs.size() == 1 ? world_.remove(e, fs[0]) : world_.remove(e, fs[0], fs[1], fs[2]);
         });
-        if (done) expect("remove tells", removed == model_.remove(e, fs));
+        if (done) expect("result of remove", removed == model_.remove(e, fs));
         look_at(e);
     }
 
     void remove_type(id_type e, int kind) {
-        note("remove type " + std::to_string(kind), e, {});
+        log("remove type " + std::to_string(kind), e, {});
         auto plan = model_.removal(e, {});
         bool removed = false;
         with_type(kind, [&]<class T>() {
             if (compare("remove", plan, [&] { removed = world_.template remove<T>(e); }))
-                expect("remove tells", removed == model_.remove(e, {types_[kind_of<T>]}));
+                expect("result of remove", removed == model_.remove(e, {types_[kind_of<T>]}));
         });
         look_at(e);
     }
 
     void clear(id_type e) {
-        note("clear", e, {});
+        log("clear", e, {});
         auto plan = model_.removal(e, {});
         bool cleared = false;
         if (compare("clear", plan, [&] { cleared = world_.clear(e); })) {
             const bool wanted = model_.alive(e) && !model_.living.at(e).has.empty();
-            expect("clear tells", cleared == wanted);
+            expect("result of clear", cleared == wanted);
             if (wanted) model_.living.at(e).has.clear();
         }
         look_at(e);
     }
 
     void clear_fragment(id_type f) {
-        note("clear_fragment", f, {});
+        log("clear_fragment", f, {});
         const std::size_t wanted = model_.count(f);
         expect("clear_fragment counts", world_.clear_fragment(f) == wanted);
         for (auto& [e, state] : model_.living) state.has.erase(f);
         look_at_all();
     }
 
-    // ---- ids go --------------------------------------------------------------------------------
+    // ---- destroying ids ------------------------------------------------------------------------
 
     void destroy(const std::vector<id_type>& all) {
-        note("destroy", id_type{}, as_parts(all));
+        log("destroy", id_type{}, as_parts(all));
         plan_type plan;
         for (const id_type e : all)
             if (model_.is_foreign(e)) plan.troubles.insert(errc::foreign_entity);
@@ -476,12 +480,12 @@ private:
         std::size_t wanted = 0;
         for (const id_type e : all) wanted += model_.destroy(e) ? 1u : 0u;
         expect("destroy counts", count == wanted);
-        meet_types();
+        register_types();
         if (!over_) look_at_all();
     }
 
     void reset() {
-        note("reset", id_type{}, {});
+        log("reset", id_type{}, {});
         world_.reset();
         model_.reset();
         look_at_all();
@@ -490,7 +494,7 @@ private:
     // ---- fragments -----------------------------------------------------------------------------
 
     void make_fragment(int which, int value) {
-        note("make " + std::to_string(which) + " " + std::to_string(value), id_type{}, {});
+        log("make " + std::to_string(which) + " " + std::to_string(value), id_type{}, {});
         const std::string text = value % 3 == 0 ? "" : "fragment " + std::to_string(value % 4);
         plan_type plan;
         if (key_room() < (which < 2 ? 2u : 1u)) plan.troubles.insert(errc::id_overflow);
@@ -515,7 +519,7 @@ private:
             }))
             return;
         for (const id_type e : made) {
-            expect("a new id", model_.come(e, {}));
+            expect("a new id", model_.add(e, {}));
             if (kind != kind_none) {
                 model_.fragments[e].kind = kind;
                 model_.living.at(e).name = text;
@@ -528,7 +532,7 @@ private:
     }
 
     void make_sparse(id_type f) {
-        note("sparse", f, {});
+        log("sparse", f, {});
         const auto plan = model_.make_sparse(f);
         if (!compare("sparse", plan, [&] { world_.define(f).sparse(); })) return;
         model_.fragments[f].sparse = true;
@@ -536,26 +540,26 @@ private:
     }
 
     void needs(id_type f, id_type a, id_type b, int how) {
-        note("needs " + std::to_string(how), f, {{a, 0, 0}, {b, 0, 0}});
+        log("needs " + std::to_string(how), f, {{a, 0, 0}, {b, 0, 0}});
         auto plan = model_.define(f);
         std::vector<id_type> all{a};
         if (how == 1) all.push_back(b);
         if (how == 2) all = {types_[0], types_[1]};
-        for (const id_type one : all) model_.use_as_tag(plan, one);
+        for (const id_type e : all) model_.use_as_tag(plan, e);
         if (compare("needs", plan, [&] {
                 if (how == 0) world_.define(f).needs(a);
                 if (how == 1) world_.define(f).needs(a, b);
                 if (how == 2) world_.define(f).template needs<int, std::string>();
             })) {
             model_.adopt(plan);
-            auto& meaning = model_.fragments[f];
-            for (const id_type one : all)
-                if (one != f) meaning.needs.insert(one);
+            auto& traits = model_.fragments[f];
+            for (const id_type e : all)
+                if (e != f) traits.needs.insert(e);
         }
     }
 
     void default_value(id_type f, int kind, int value) {
-        note("default_value", f, {{f, kind, value}});
+        log("default_value", f, {{f, kind, value}});
         auto plan = model_.define(f);
         model_.use(plan, {f, kind, 0});
         with_type(kind, [&]<class T>() {
@@ -569,12 +573,14 @@ private:
     }
 
     void duplicate(id_type f, int value) {
-        note("duplicate", f, {});
+        log("duplicate", f, {});
         const int kind = model_.kind_of(f);
         if (!has_values(kind)) return;
         const int more = value % 8;
         with_type(kind, [&]<class T>() {
-            const auto copy = [more](const T& one) { return made_as<T>(read_as(one) + more); };
+            const auto copy = [more](const T& element) {
+                return made_as<T>(read_as(element) + more);
+            };
             if (value % 2 == 0 && !is_run_time(kind))
                 world_.define(basic_fragment<T, Layout>(f)).duplicate(copy);
             else
@@ -586,7 +592,7 @@ private:
     }
 
     void flags(id_type f, int which) {
-        note("flags " + std::to_string(which), f, {});
+        log("flags " + std::to_string(which), f, {});
         const bool on = which % 3 != 0;
         auto plan = model_.define(f);
         if (!compare("define", plan, [&] {
@@ -598,24 +604,24 @@ private:
                 }
             }))
             return;
-        auto& meaning = model_.fragments[f];
-        if (which % 4 == 0) meaning.hidden = on;
-        if (which % 4 == 1) meaning.unique = on;
-        if (which % 4 > 1) meaning.destroys_owners = on;
-        expect("is_unique", world_.define(f).is_unique() == meaning.unique);
-        expect("is_hidden", world_.define(f).is_hidden() == meaning.hidden);
+        auto& traits = model_.fragments[f];
+        if (which % 4 == 0) traits.hidden = on;
+        if (which % 4 == 1) traits.unique = on;
+        if (which % 4 > 1) traits.destroys_owners = on;
+        expect("is_unique", world_.define(f).is_unique() == traits.unique);
+        expect("is_hidden", world_.define(f).is_hidden() == traits.hidden);
     }
 
     void typed_definition(int kind, int value) {
-        note("typed_definition " + std::to_string(kind), id_type{}, {});
+        log("typed_definition " + std::to_string(kind), id_type{}, {});
         with_type(kind, [&]<class T>() {
-            auto& meaning = model_.fragments.at(types_[kind_of<T>]);
+            auto& traits = model_.fragments.at(types_[kind_of<T>]);
             if (value % 2 == 0) {
                 world_.template define<T>().unique(value % 4 == 0);
-                meaning.unique = value % 4 == 0;
+                traits.unique = value % 4 == 0;
             } else if constexpr (std::is_copy_constructible_v<T>) {
                 world_.template define<T>().default_value(made_as<T>(value));
-                meaning.default_value = kept(kind, value);
+                traits.default_value = kept(kind, value);
             }
         });
     }
@@ -624,7 +630,7 @@ private:
         if (key_room() < 2) return;
         const id_type f = world_.tag();
         auto defined = world_.define(f);
-        expect("a new id", model_.come(f, {}));
+        expect("a new id", model_.add(f, {}));
         world_.destroy(f);
         model_.living.erase(f);
         plan_type plan;
@@ -638,12 +644,12 @@ private:
 
     void name(id_type e, int which) {
         const std::string text = which == 0 ? "" : "fragment " + std::to_string(which);
-        note("name " + text, e, {});
+        log("name " + text, e, {});
         auto plan = model_.keep(e);
         if (compare("name", plan, [&] { world_.name(e, text); })) model_.living.at(e).name = text;
         std::vector<id_type> wanted;
-        for (const auto& [one, state] : model_.living)
-            if (!text.empty() && state.name == text) wanted.push_back(one);
+        for (const auto& [id, state] : model_.living)
+            if (!text.empty() && state.name == text) wanted.push_back(id);
         auto got = world_.lookup_all(text);
         const id_type first = world_.lookup(text);
         expect("lookup", first == (got.empty() ? id_type{} : got[0]));
@@ -653,7 +659,7 @@ private:
     }
 
     void chunk(const std::vector<id_type>& fs) {
-        note("chunk", id_type{}, as_parts(fs));
+        log("chunk", id_type{}, as_parts(fs));
         const auto plan = model_.chunk(fs);
         basic_chunk<Layout> got;
         if (!compare("chunk", plan, [&] { got = world_.chunk(fs[0], fs[1]); })) return;
@@ -670,7 +676,7 @@ private:
         kept_fragments_ = wanted;
     }
 
-    /// A handle that was kept is good, or says that it is not.
+    /// A stored chunk handle is valid or throws `dead_chunk`.
     void look_at_kept_chunk() {
         plan_type plan;
         for (const id_type f : kept_fragments_)
@@ -685,13 +691,13 @@ private:
         expect("kept chunk", has == kept_fragments_);
     }
 
-    // ---- looking -------------------------------------------------------------------------------
+    // ---- comparing the state -------------------------------------------------------------------
 
     void look_at_all() {
         expect("size", world_.size() == model_.size());
         std::size_t living = 0;
         for (const id_type e : world_.entities()) {
-            expect("entities", model_.alive(e) && !model_.is_own(e));
+            expect("entities", model_.alive(e) && !model_.is_world_owned(e));
             ++living;
         }
         expect("entities are all", living == model_.size());
@@ -705,7 +711,7 @@ private:
         expect("misused", counted::misused == 0);
     }
 
-    /// Everything that can be asked of an id, whatever it is.
+    /// Compares the result of every call that reads `e`, for any id.
     void look_at(id_type e) {
         const auto found = model_.living.find(e);
         if (found == model_.living.end()) return look_at_dead(e);
@@ -725,23 +731,23 @@ private:
         });
         expect("each_fragment is all", fragments == has.size());
         for (const auto& [f, value] : has) look_at_value(e, f, value, chunk, row);
-        look_at_places(e, has);
+        look_at_addresses(e, has);
     }
 
-    /// The value of a sparse fragment stays where it is while it lives. Whatever changes an entity is
-    /// followed by a look at it.
-    void look_at_places(id_type e, const values& has) {
-        std::map<id_type, const void*>& places = places_[e];
-        std::erase_if(places, [&](const auto& one) { return !has.contains(one.first); });
+    /// A sparse value keeps its address while it exists. Every operation that changes an entity
+    /// calls `look_at` afterwards.
+    void look_at_addresses(id_type e, const values& has) {
+        std::map<id_type, const void*>& addresses = addresses_[e];
+        std::erase_if(addresses, [&](const auto& entry) { return !has.contains(entry.first); });
         for (const auto& [f, value] : has) {
             if (!model_.is_sparse(f)) continue;
             const void* const now = std::as_const(world_).try_get_raw(e, f);
-            const auto [at, is_new] = places.emplace(f, now);
+            const auto [at, is_new] = addresses.emplace(f, now);
             expect("a sparse value has moved", is_new || at->second == now);
         }
     }
 
-    /// A question about any fragments, of both storages.
+    /// Compares a query over any fragments, sparse or not.
     void look_at_query() {
         const auto next = [&] { return seen_[++asked_ * 7919u % seen_.size()]; };
         const std::vector<id_type> with{next()};
@@ -814,8 +820,8 @@ private:
 
     // ---- ids -----------------------------------------------------------------------------------
 
-    /// The types whose fragments died, or that were not met, are met now.
-    void meet_types() {
+    /// Registers the types that have no living fragment.
+    void register_types() {
         for (int kind = 0; kind < cpp_kinds && !over_; ++kind) {
             id_type& known = types_[static_cast<std::size_t>(kind)];
             if (known != id_type{} && model_.alive(known)) continue;
@@ -824,16 +830,16 @@ private:
                 return;
             }
             with_type(kind, [&]<class T>() { known = world_.template component<T>(); });
-            expect("a new id", model_.come(known, {}));
+            expect("a new id", model_.add(known, {}));
             model_.fragments[known].kind = kind;
-            model_.fragments[known].own = true;
+            model_.fragments[known].world_owned = true;
             remember(known);
             if (sparse_ == sparse::all || (sparse_ == sparse::some && sparse_types_ >> kind & 1u))
                 make_sparse(known);
         }
     }
 
-    /// Alive, dead, null, of another world, close to one of these, or any bits.
+    /// A living, dead, null, foreign or similar id, or any bits.
     id_type any_id(byte_source& from) {
         const std::uint8_t kind = from.byte();
         const id_type known = seen_[from.below(seen_.size())];
@@ -865,8 +871,8 @@ private:
         const id_type known = any_id(from);
         const std::uint8_t how = from.byte();
         if (how % 2 == 0) return known;
-        const std::uint64_t far = how % 4 == 1 ? from.word() >> 1 : known.key() + from.byte();
-        return id_type::pack(far % (Layout::last_key + 1), known.version(), known.world());
+        const std::uint64_t key = how % 4 == 1 ? from.word() >> 1 : known.key() + from.byte();
+        return id_type::pack(key % (Layout::last_key + 1), known.version(), known.world());
     }
 
     void remember(id_type e) {
@@ -880,9 +886,9 @@ private:
         return Layout::key_bits > 10 ? 1000 : model_.free_keys(Layout::last_key + 1);
     }
 
-    // ---- comparing -----------------------------------------------------------------------------
+    // ---- comparing calls -----------------------------------------------------------------------
 
-    /// Whether it was done.
+    /// Compares the outcome of `call` with the plan. Returns whether it succeeded.
     template <class Call>
     bool compare(const char* what, const plan_type& plan, Call call) {
         std::optional<errc> got;
@@ -908,7 +914,7 @@ private:
     }
     static std::string wanted_text(const plan_type& plan) {
         std::string made = ", wanted";
-        for (const errc one : plan.troubles) made += std::string(" ") + to_string(one);
+        for (const errc trouble : plan.troubles) made += std::string(" ") + to_string(trouble);
         return made;
     }
     void expect(const char* what, bool holds) const {
@@ -916,45 +922,45 @@ private:
     }
     [[noreturn]] void fail(const std::string& what) const {
         std::string all = what + ", after " + std::to_string(steps_) + " steps; the last were\n";
-        for (const std::string& one : told_) all += one;
+        for (const std::string& text : log_) all += text;
         throw difference(all);
     }
 
     static parts as_parts(const std::vector<id_type>& all) {
         parts made;
-        for (const id_type one : all) made.push_back({one, 0, 0});
+        for (const id_type e : all) made.push_back({e, 0, 0});
         return made;
     }
-    void note(const std::string& what, id_type e, const parts& given) {
+    void log(const std::string& what, id_type e, const parts& arguments) {
         std::string line = "  " + what + " " + to_string(e);
-        for (const part& one : given)
-            line += " (" + to_string(one.fragment) + " " + std::to_string(one.kind) + " " +
-                    std::to_string(one.value) + ")";
-        told_.push_back(line + "\n");
-        if (told_.size() > 60) told_.pop_front();
+        for (const part& item : arguments)
+            line += " (" + to_string(item.fragment) + " " + std::to_string(item.kind) + " " +
+                    std::to_string(item.value) + ")";
+        log_.push_back(line + "\n");
+        if (log_.size() > 60) log_.pop_front();
     }
 
     world_type world_;
-    world_type stranger_;
+    world_type foreign_world_;
     basic_builder<Layout> builder_ = world_.builder();
-    std::vector<std::pair<bool, part>> recipe_;  // whether by type
+    std::vector<std::pair<bool, part>> recipe_;  // .first: whether it is passed by type
     model_type model_;
     std::array<id_type, cpp_kinds> types_{};
     std::array<id_type, 3> foreign_{};
     std::vector<id_type> seen_;
     basic_chunk<Layout> kept_chunk_;
     std::vector<id_type> kept_fragments_;
-    std::deque<std::string> told_;
-    std::map<id_type, std::map<id_type, const void*>> places_;  // of sparse values
+    std::deque<std::string> log_;
+    std::map<id_type, std::map<id_type, const void*>> addresses_;  // addresses of sparse values
     std::size_t steps_ = 0;
     std::size_t asked_ = 0;
     sparse sparse_;
     unsigned sparse_types_;
-    int fuse_ = -1;      // copies until one fails
-    bool over_ = false;  // no key is left, or it is not known how much of a change was done
+    int fuse_ = -1;      // copies until a failure
+    bool over_ = false;  // no key is left, or the extent of a partial change is unknown
 };
 
-/// Throws `difference`; else how many steps.
+/// Returns the number of steps. Throws `difference`.
 template <class Layout>
 std::size_t run_story(std::span<const std::uint8_t> bytes) {
     world_options options;

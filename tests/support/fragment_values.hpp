@@ -1,5 +1,5 @@
-// fragment_values: the values of stories about fragments: each is made of a number and read as one;
-// and bundles: what one call gives.
+// fragment_values: the values of stories about fragments, each made from a number and readable as a
+// number, and bundles: the arguments of one call.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -15,10 +15,10 @@
 
 namespace muster::test::fragment_stories {
 
-/// Knows where it lives, and how many do.
 struct broken_copy {};
+/// Counts its living objects and detects moves as bytes by its own address.
 struct counted {
-    static inline int fuse = -1;  // copies and defaults until one fails
+    static inline int fuse = -1;  // copies and defaults until a failure
     static inline long living = 0;
     static inline long misused = 0;
     int value;
@@ -57,8 +57,8 @@ struct mark {};
 struct move_only {
     std::unique_ptr<int> value;
 };
-struct no_start {
-    explicit no_start(int from) noexcept : value(from) {}
+struct no_default {
+    explicit no_default(int from) noexcept : value(from) {}
     int value;
 };
 struct three_ints {
@@ -69,16 +69,16 @@ struct other {
 };
 
 using value_types = std::tuple<int, std::string, counted, over_aligned, std::uint8_t, bool,
-                               move_only, no_start, mark, three_ints, counted, counted>;
+                               move_only, no_default, mark, three_ints, counted, counted>;
 inline constexpr int kind_move_only = 6;
-inline constexpr int kind_no_start = 7;
+inline constexpr int kind_no_default = 7;
 inline constexpr int kind_marker = 8;  // a tag of a C++ type
-inline constexpr int cpp_kinds = 9;    // those before are C++ types
-inline constexpr int kind_bytes = 9;   // known at run time: bytes,
-inline constexpr int kind_table = 10;  // a table of operations,
-inline constexpr int kind_bare = 11;   // and one without default values
-inline constexpr int kind_tag = 12;    // no type
-inline constexpr int kind_none = 13;   // not known yet
+inline constexpr int cpp_kinds = 9;    // smaller numbers are C++ types
+inline constexpr int kind_bytes = 9;   // described at run time: bytes
+inline constexpr int kind_table = 10;  // a table of operations
+inline constexpr int kind_bare = 11;   // a table without a default
+inline constexpr int kind_tag = 12;    // a tag without a C++ type
+inline constexpr int kind_none = 13;   // untyped
 
 constexpr bool is_run_time(int kind) {
     return kind >= kind_bytes && kind <= kind_bare;
@@ -143,7 +143,7 @@ int read_as(const T& from) {
     else
         return from.value;
 }
-/// What a kind keeps of a number.
+/// The part of a number that a kind can store.
 inline int kept(int kind, int value) {
     if (kind == kind_of<std::uint8_t>) return value & 0xFF;
     if (kind == kind_of<bool>) return value % 2 != 0;
@@ -158,9 +158,9 @@ inline component_type run_time_type(int kind) {
         .relocate =
             [](void* to, void* from, std::size_t count) noexcept {
                 for (std::size_t i = 0; i < count; ++i) {
-                    auto& one = static_cast<counted*>(from)[i];
-                    ::new (static_cast<counted*>(to) + i) counted(std::move(one));
-                    one.~counted();
+                    auto& old = static_cast<counted*>(from)[i];
+                    ::new (static_cast<counted*>(to) + i) counted(std::move(old));
+                    old.~counted();
                 }
             },
         .destroy =
@@ -185,7 +185,7 @@ inline component_type run_time_type(int kind) {
 }
 
 template <class T>
-struct typed {  // by its C++ type
+struct typed {  // passed by its C++ type
     using type = T;
     static constexpr bool by_type = true;
     static constexpr int kind = kind_of<T>;
@@ -210,10 +210,10 @@ using bundles =
                bundle<by_id<std::string>, by_id<counted>>,
                bundle<tag_by_id, typed<mark>, by_id<std::uint8_t>>,
                bundle<typed<std::string>, by_id<over_aligned>, by_id<bool>>, bundle<by_id<counted>>,
-               bundle<typed<no_start>, by_id<mark>>, bundle<by_id<move_only>, typed<int>>,
+               bundle<typed<no_default>, by_id<mark>>, bundle<by_id<move_only>, typed<int>>,
                bundle<typed<move_only>>>;
 inline constexpr int bundle_count = std::tuple_size_v<bundles>;
-/// The first of them can be copied.
+/// The first bundles, whose values can all be copied.
 inline constexpr int copyable_count = bundle_count - 2;
 
 template <int Count, class Use>

@@ -1,4 +1,4 @@
-// Hooks that throw when they are told to, beside the other things that can go wrong in a call.
+// Hooks that throw on demand, next to the other failures of a call.
 #pragma once
 
 #include <exception>
@@ -9,19 +9,19 @@
 
 namespace muster::test {
 
-/// What a hook throws.
+/// Exception that a hook throws.
 struct veto : std::exception {
     int number;
     explicit veto(int of) noexcept : number(of) {}
 };
 
-/// Counts the calls of hooks; from one of them on, or only there, they throw.
+/// Counts the calls of hooks. Throws in call number `from`, or in each call from there on.
 struct judge {
     int calls = 0;
     int from = -1;  // -1: never
     bool is_once = true;
 
-    void hear() {
+    void count_call() {
         const int number = calls++;
         if (from >= 0 && (is_once ? number == from : number >= from)) throw veto(number);
     }
@@ -29,19 +29,20 @@ struct judge {
 
 enum class trouble { in_hook, in_all_hooks, in_copy, in_memory };
 
-/// What comes out of a call whose n-th event fails: the number of a veto, `other`, or `nothing`.
+/// Makes the n-th event of a call fail. Returns the number of the veto it threw, `other` or
+/// `nothing`.
 inline constexpr int other = -1;
 inline constexpr int nothing = -2;
 template <class Call>
-int caught(trouble kind, judge& heard, int n, Call call) {
+int caught(trouble kind, judge& hooks, int n, Call call) {
     int thrown = nothing;
-    heard = {0, kind <= trouble::in_all_hooks ? n : -1, kind == trouble::in_hook};
+    hooks = {0, kind <= trouble::in_all_hooks ? n : -1, kind == trouble::in_hook};
     if (kind == trouble::in_copy) copies.start(n);
     if (kind == trouble::in_memory) allocations.start(n);
     try {
         call();
-    } catch (const veto& one) {
-        thrown = one.number;
+    } catch (const veto& thrown_veto) {
+        thrown = thrown_veto.number;
     } catch (const broken&) {
         thrown = other;
     } catch (const std::bad_alloc&) {
@@ -49,7 +50,7 @@ int caught(trouble kind, judge& heard, int n, Call call) {
     }
     copies.stop();
     allocations.stop();
-    heard.from = -1;
+    hooks.from = -1;
     return thrown;
 }
 

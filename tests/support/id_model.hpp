@@ -1,5 +1,5 @@
-// id_model: what an id pool must do, written as plainly as possible, with a map and a list. It shares no
-// code with the pool but the packing of an id.
+// id_model: the required behaviour of an id pool, written as plainly as possible with a map and a
+// list. It shares only the packing of ids with the pool.
 #pragma once
 
 #include <muster/id/id.hpp>
@@ -31,16 +31,16 @@ public:
           unused_version_(first_version_) {}
 
     outcome create() {
-        if (waiting_ != 0) {
-            while (line_.front().claimed) line_.pop_front();
-            const std::uint64_t key = line_.front().key;
-            line_.pop_front();
-            --waiting_;
-            return come_alive(key, keys_.at(key).version);
+        if (free_count_ != 0) {
+            while (free_list_.front().claimed) free_list_.pop_front();
+            const std::uint64_t key = free_list_.front().key;
+            free_list_.pop_front();
+            --free_count_;
+            return issue(key, keys_.at(key).version);
         }
         while (unused_ <= last_ && keys_.contains(unused_)) ++unused_;
         if (unused_ > last_) return errc::id_overflow;
-        return come_alive(unused_, first_version_);
+        return issue(unused_, first_version_);
     }
 
     outcome create_at(id_type wanted) {
@@ -58,36 +58,36 @@ public:
         } else {
             if (version < known->second.version) return errc::id_stale;
             if (known->second.alive) return errc::id_taken;
-            if (known->second.away) return errc::id_stale;
+            if (known->second.unavailable) return errc::id_stale;
         }
-        for (auto at = line_.begin(); at != line_.end(); ++at)
+        for (auto at = free_list_.begin(); at != free_list_.end(); ++at)
             if (at->key == key) {
                 at->claimed = true;
-                --waiting_;
+                --free_count_;
                 break;
             }
-        return come_alive(key, version);
+        return issue(key, version);
     }
 
     bool destroy(id_type e) {
         if (!alive(e)) return false;
         const std::uint64_t key = e.key();
-        state& was = keys_.at(key);
-        was.alive = false;
-        was.version = e.version() + 1;
-        const bool spent = was.version > Layout::last_version ||
-                           (!wraps && was.version == Layout::last_version) ||
-                           id_type::pack(key, was.version, world_).is_null();
-        if (spent && !wraps) {
-            was.away = true;
-            if (Layout::on_exhaustion == exhaustion::tombstone) parked_.push_back(key);
+        state& slot = keys_.at(key);
+        slot.alive = false;
+        slot.version = e.version() + 1;
+        const bool exhausted = slot.version > Layout::last_version ||
+                               (!wraps && slot.version == Layout::last_version) ||
+                               id_type::pack(key, slot.version, world_).is_null();
+        if (exhausted && !wraps) {
+            slot.unavailable = true;
+            if (Layout::on_exhaustion == exhaustion::tombstone) tombstones_.push_back(key);
             return true;
         }
-        if (spent) {
-            was.version = first_version_;
+        if (exhausted) {
+            slot.version = first_version_;
             unused_version_ = Layout::last_issued_version + 1;
         }
-        wait(key);
+        link(key);
         return true;
     }
 
@@ -98,13 +98,13 @@ public:
     }
 
     std::size_t recycle_tombstones() {
-        const std::size_t count = parked_.size();
-        for (const std::uint64_t key : parked_) {
-            keys_.at(key).away = false;
+        const std::size_t count = tombstones_.size();
+        for (const std::uint64_t key : tombstones_) {
+            keys_.at(key).unavailable = false;
             keys_.at(key).version = first_version_;
-            wait(key);
+            link(key);
         }
-        parked_.clear();
+        tombstones_.clear();
         return count;
     }
 
@@ -117,32 +117,33 @@ public:
     std::size_t retired() const {
         std::size_t count = 0;
         for (const auto& [key, known] : keys_)
-            count += Layout::on_exhaustion == exhaustion::retire && known.away ? 1u : 0u;
+            count += Layout::on_exhaustion == exhaustion::retire && known.unavailable ? 1u : 0u;
         return count;
     }
-    std::size_t tombstones() const { return parked_.size(); }
+    std::size_t tombstones() const { return tombstones_.size(); }
     std::uint64_t unused_version() const { return unused_version_; }
 
-    /// How many ids `create` can still give.
+    /// The number of ids that `create` can still issue.
     std::uint64_t available() const {
         std::uint64_t used = 0;
         for (const auto& [key, known] : keys_) used += owns(key) ? 1u : 0u;
-        return waiting_ + (last_ - first_ + 1) - used;
+        return free_count_ + (last_ - first_ + 1) - used;
     }
 
-    /// Everything that decides what happens next, as text.
+    /// The whole state of the model as text.
     std::string state_text() const {
         std::string text;
         for (const auto& [key, known] : keys_)
             text += std::to_string(key) +
-                    (known.alive  ? "+"
-                     : known.away ? "x"
-                                  : "-") +
+                    (known.alive         ? "+"
+                     : known.unavailable ? "x"
+                                         : "-") +
                     std::to_string(known.version) + " ";
         text += "|";
-        for (const auto& one : line_) text += std::to_string(one.key) + (one.claimed ? "c " : " ");
+        for (const auto& entry : free_list_)
+            text += std::to_string(entry.key) + (entry.claimed ? "c " : " ");
         text += "|";
-        for (const std::uint64_t key : parked_) text += std::to_string(key) + " ";
+        for (const std::uint64_t key : tombstones_) text += std::to_string(key) + " ";
         return text;
     }
 
@@ -151,31 +152,31 @@ private:
 
     struct state {
         bool alive = false;
-        bool away = false;          // retired or a tombstone
-        std::uint64_t version = 0;  // of the living id, or of the next one
+        bool unavailable = false;   // retired or a tombstone
+        std::uint64_t version = 0;  // of the living id, or of the next id
     };
-    struct place {
+    struct free_entry {
         std::uint64_t key = 0;
-        bool claimed = false;  // alive by create_at, but keeps its place
+        bool claimed = false;  // alive by create_at, but still linked
     };
 
     bool owns(std::uint64_t key) const { return key >= first_ && key <= last_; }
 
-    void wait(std::uint64_t key) {
+    void link(std::uint64_t key) {
         if (!owns(key)) return;
-        ++waiting_;
-        for (auto& one : line_)
-            if (one.key == key) {
-                one.claimed = false;
+        ++free_count_;
+        for (auto& entry : free_list_)
+            if (entry.key == key) {
+                entry.claimed = false;
                 return;
             }
         if (reuse_ == reuse::lifo)
-            line_.push_front({key});
+            free_list_.push_front({key});
         else
-            line_.push_back({key});
+            free_list_.push_back({key});
     }
 
-    outcome come_alive(std::uint64_t key, std::uint64_t version) {
+    outcome issue(std::uint64_t key, std::uint64_t version) {
         keys_[key] = {true, false, version};
         unused_version_ = std::max(unused_version_, version + 1);
         return id_type::pack(key, version, world_);
@@ -183,12 +184,12 @@ private:
 
     std::uint64_t world_, first_, last_, first_version_;
     muster::reuse reuse_;
-    std::uint64_t unused_;                 // no key of the range below it is unused
-    std::uint64_t unused_version_;         // no id had it, nor a later one
-    std::map<std::uint64_t, state> keys_;  // all that were ever issued
-    std::list<place> line_;                // next one first
-    std::size_t waiting_ = 0;              // places that are not claimed
-    std::vector<std::uint64_t> parked_;    // tombstones, oldest first
+    std::uint64_t unused_;                   // all smaller keys of the range are in use
+    std::uint64_t unused_version_;           // no id has had this or a later version
+    std::map<std::uint64_t, state> keys_;    // all keys ever issued
+    std::list<free_entry> free_list_;        // the next key first
+    std::size_t free_count_ = 0;             // entries that are not claimed
+    std::vector<std::uint64_t> tombstones_;  // tombstones, oldest first
 };
 
 }  // namespace muster::test

@@ -1,4 +1,4 @@
-// id_story: a run of operations on a pool and on its model side by side, told by bytes.
+// id_story: bytes choose operations, which the story applies to a pool and to its model.
 #pragma once
 
 #include <muster/id/id_pool.hpp>
@@ -18,10 +18,10 @@ class id_story {
 public:
     using id_type = basic_id<Layout>;
 
-    explicit id_story(const id_pool_options& options, bool tell = false)
-        : options_(options), pool_(options), model_(options), tell_(tell) {}
+    explicit id_story(const id_pool_options& options, bool is_logging = false)
+        : options_(options), pool_(options), model_(options), is_logging_(is_logging) {}
 
-    /// One operation; throws `difference`.
+    /// Runs one operation. Throws `difference`.
     void step(byte_source& from) {
         ++steps_;
         switch (from.byte() % 16) {
@@ -50,7 +50,7 @@ public:
         look_at_all();
     }
 
-    /// Counts and iteration agree, and every id ever seen is alive in both or in none.
+    /// Compares counts, iteration, and whether each remembered id is alive.
     void look_at_all() {
         const std::vector<id_type> living = model_.living();
         expect("size", pool_.size(), living.size());
@@ -66,12 +66,12 @@ public:
     std::size_t steps() const { return steps_; }
 
     void create() {
-        note("create");
+        log("create");
         compare("create", [this] { return pool_.create(); }, model_.create());
     }
 
     void create_many(std::size_t count) {
-        note("create " + std::to_string(count));
+        log("create " + std::to_string(count));
         std::vector<id_type> out(count);
         bool made = true;
         try {
@@ -86,18 +86,18 @@ public:
     }
 
     void create_at(id_type wanted) {
-        note("create_at " + to_string(wanted));
+        log("create_at " + to_string(wanted));
         compare("create_at", [&] { return pool_.create_at(wanted); }, model_.create_at(wanted));
     }
 
     void destroy(id_type e) {
-        note("destroy " + to_string(e));
+        log("destroy " + to_string(e));
         expect("destroy", pool_.destroy(e), model_.destroy(e));
         expect("alive after destroy", pool_.alive(e), false);
     }
 
     void recycle() {
-        note("recycle");
+        log("recycle");
         expect("recycle", pool_.recycle_tombstones(), model_.recycle_tombstones());
     }
 
@@ -107,15 +107,15 @@ public:
 
 private:
     void destroy_all_of(std::uint8_t mask) {
-        // By predicate, while iterating.
-        note("destroy where key & " + std::to_string(mask));
+        // Destroys while iterating.
+        log("destroy where key & " + std::to_string(mask));
         for (const id_type e : pool_)
             if ((e.key() & mask) == mask)
                 expect("destroy in loop", pool_.destroy(e), model_.destroy(e));
     }
 
     void reserve(std::size_t count) {
-        note("reserve " + std::to_string(count));
+        log("reserve " + std::to_string(count));
         try {
             pool_.reserve(count);
             expect("room", pool_.capacity() >= count, true);
@@ -124,12 +124,13 @@ private:
         }
     }
 
-    /// Something that was alive once, or is.
+    /// An id that is or was alive.
     id_type any_handle(byte_source& from) {
         return seen_.empty() ? id_type{} : seen_[from.below(seen_.size())];
     }
 
-    /// An id that may be new: of a known key, close to the others, far away, about to run out, or any bits.
+    /// An id that may be new: of a known key, near other keys, distant, close to exhaustion, or any
+    /// bits.
     id_type any_wish(byte_source& from) {
         const std::uint64_t world = Layout::world_bits == 0 ? 0 : options_.world;
         const std::uint8_t kind = from.byte();
@@ -159,7 +160,7 @@ private:
             got = call();
         } catch (const error& e) {
             got = e.code();
-            if (std::string(e.what()).empty()) fail(what, "an error without a sentence");
+            if (std::string(e.what()).empty()) fail(what, "an error without a message");
         }
         if (got != wanted) fail(what, text(got) + " instead of " + text(wanted));
         if (const id_type* made = std::get_if<id_type>(&got)) {
@@ -169,7 +170,7 @@ private:
     }
 
     void remember(id_type e) {
-        // A bounded memory: the newest, and a sample of the old.
+        // Bounds the memory: keeps the newest ids and a sample of the old ones.
         if (seen_.size() < 512)
             seen_.push_back(e);
         else
@@ -178,21 +179,21 @@ private:
 
     template <class T>
     void expect(const char* what, const T& got, const T& wanted) {
-        if (!(got == wanted)) fail(what, "not as the model says");
+        if (!(got == wanted)) fail(what, "differs from the model");
     }
 
     [[noreturn]] void fail(const char* what, const std::string& how) {
         throw difference(std::string(what) + ": " + how + ", after " + std::to_string(steps_) +
-                         " steps; model: " + model_.state_text() + "\n" + told_);
+                         " steps; model: " + model_.state_text() + "\n" + log_);
     }
 
-    static std::string text(const typename id_model<Layout>::outcome& one) {
-        if (const errc* code = std::get_if<errc>(&one)) return to_string(*code);
-        return to_string(std::get<id_type>(one));
+    static std::string text(const typename id_model<Layout>::outcome& value) {
+        if (const errc* code = std::get_if<errc>(&value)) return to_string(*code);
+        return to_string(std::get<id_type>(value));
     }
 
-    void note(const std::string& what) {
-        if (tell_) told_ += "  " + what + "\n";
+    void log(const std::string& what) {
+        if (is_logging_) log_ += "  " + what + "\n";
     }
 
     id_pool_options options_;
@@ -200,11 +201,12 @@ private:
     id_model<Layout> model_;
     std::vector<id_type> seen_;
     std::size_t steps_ = 0;
-    bool tell_;
-    std::string told_;
+    bool is_logging_;
+    std::string log_;
 };
 
-/// Runs a story, and once more with all operations told if it ends in a difference. How many steps.
+/// Runs a story and returns the number of steps. If it throws a `difference`, runs it again with a
+/// log of all operations.
 template <class Layout>
 std::size_t run_id_story(const id_pool_options& options, std::span<const std::uint8_t> bytes) {
     try {
@@ -217,7 +219,7 @@ std::size_t run_id_story(const id_pool_options& options, std::span<const std::ui
     }
 }
 
-/// The options that a story with these leading bytes uses, so that ranges and orders vary, too.
+/// Pool options from the leading bytes of a story, so that ranges and orders vary, too.
 template <class Layout>
 id_pool_options story_options(byte_source& from) {
     id_pool_options options;

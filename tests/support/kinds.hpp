@@ -1,5 +1,5 @@
-// kinds: component types of every kind, each made from a number and read as one, so that a model can
-// treat them alike.
+// kinds: component types of every kind. Each is made from a number and can be read as a number, so
+// that a model treats them alike.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct one_byte {
     std::uint8_t value;
 };
 struct marker {};
-struct owner {  // is moved, never copied
+struct owner {  // move-only
     std::unique_ptr<int> value;
 };
 struct alignas(128) aligned {
@@ -34,7 +34,7 @@ struct fixed {  // cannot be assigned
     const int value;
     std::string copy;
 };
-struct living_empty {  // empty, but its lifetime counts: it has a column
+struct living_empty {  // empty, but not trivial: it has a column
     static inline long count = 0;
     living_empty() { ++count; }
     living_empty(const living_empty&) noexcept { ++count; }
@@ -67,7 +67,7 @@ T made_of(int value) {
         return {value};
 }
 
-/// The number it was made of; a kind without a value gives 0, a damaged value -1.
+/// The number that the value was made from; 0 for a kind without a value, -1 for a damaged value.
 template <class T>
 int read(const T& from) {
     if constexpr (std::is_same_v<T, std::string>) {
@@ -76,8 +76,8 @@ int read(const T& from) {
     } else if constexpr (std::is_same_v<T, owner>)
         return from.value == nullptr ? -1 : *from.value;
     else if constexpr (std::is_same_v<T, page>) {
-        for (const int one : from.values)
-            if (one != from.values[0]) return -1;
+        for (const int item : from.values)
+            if (item != from.values[0]) return -1;
         return from.values[0];
     } else if constexpr (std::is_same_v<T, fixed>)
         return read(from.copy) == from.value ? from.value : -1;
@@ -91,7 +91,7 @@ int read(const T& from) {
         return from.value;
 }
 
-/// What a kind keeps of a number.
+/// The part of a number that a kind can store.
 template <class T>
 int kept(int value) {
     if constexpr (std::is_same_v<T, one_byte>) return value & 0xFF;
@@ -112,10 +112,10 @@ using kind_sets =
     std::tuple<set_of_kinds<>, set_of_kinds<0>, set_of_kinds<3, 0, 2>, set_of_kinds<5, 6, 7>,
                set_of_kinds<1, 4>, set_of_kinds<0, 1, 2, 3, 4, 5, 6, 7, 8, 9>>;
 inline constexpr int set_count = std::tuple_size_v<kind_sets>;
-/// The first of them can be copied.
+/// The first sets, whose kinds can all be copied.
 inline constexpr int copyable_set_count = 4;
 
-/// Calls `use.operator()<Kind>()` for a kind that is known at run time.
+/// Calls `use.operator()<Kind>()` for a kind chosen at run time.
 template <class Use>
 void with_kind(int which, Use use) {
     [&]<int... Kinds>(std::integer_sequence<int, Kinds...>) {
@@ -123,7 +123,7 @@ void with_kind(int which, Use use) {
     }(std::make_integer_sequence<int, kind_count>{});
 }
 
-/// Calls `use(set)` for a set that is known at run time, one of the first `Count`.
+/// Calls `use(set)` for a set chosen at run time from the first `Count` sets.
 template <int Count = set_count, class Use>
 void with_set(int which, Use use) {
     [&]<std::size_t... Sets>(std::index_sequence<Sets...>) {

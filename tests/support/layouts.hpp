@@ -1,4 +1,4 @@
-// The layouts that the tests run over: the presets, and small ones whose corners can be reached.
+// The layouts of the tests: the presets, and small layouts whose limits a test can reach.
 #pragma once
 
 #include <muster/base/text.hpp>
@@ -18,14 +18,14 @@ inline constexpr id_bits compact_bits{.key = 20, .version = 12};
 inline constexpr id_bits exact_bits{.key = 20, .version = 33, .first_key = 1, .first_version = 1};
 inline constexpr id_bits packed_bits{.key = 20, .version = 20, .first_key = 1, .first_version = 1};
 
-/// All 256 values of a byte: every corner can be visited.
+/// 256 ids, so that a test can visit them all.
 inline constexpr id_bits nibble_bits{.key = 4, .version = 4};
-/// The same from 1 on, as ECR draws it.
+/// Like `nibble_bits`, but counted from 1, as in the drawing of ECR.
 inline constexpr id_bits nibble_from_1_bits{
     .key = 4, .version = 4, .first_key = 1, .first_version = 1};
-/// With world bits, and one bit left over.
+/// With world bits, and one unused bit.
 inline constexpr id_bits tiny_bound_bits{.key = 5, .version = 3, .world = 7};
-/// As small as it gets: two keys, one version to issue.
+/// The smallest layout: two keys and one version to issue.
 inline constexpr id_bits least_bits{.key = 1, .version = 1};
 
 template <exhaustion Policy>

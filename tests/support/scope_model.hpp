@@ -1,12 +1,13 @@
-// scope_model: what scopes and hooks must do, written as plainly as possible: a map of entities, each a
-// map of fragments and values, and one flat list of commands that wait.
+// scope_model: the required behaviour of scopes and hooks, written as plainly as possible: a map of
+// entities, each a map of fragments and values, and a flat list of pending commands.
 //
-// The model does not know in which order rows lie. Where the order of hooks follows it (clearing, copying
-// or destroying a fragment) it reads the order from what the world has told, and checks that it is one
-// of those that can be. What a hook did comes from there, too; when and with what it is called does not.
+// The model does not predict the order of rows. Where hooks follow that order (clearing, copying or
+// destroying a fragment), it reads the order from the calls that the world made, and checks that
+// the order is possible. It also takes the operations of a hook from there, but not the time and
+// the arguments of its call.
 //
-// Entities with the same fragments share a chunk, and what is done to all of a chunk is done to all of them or
-// to none. Sparse fragments are in no chunk: where they are concerned, entities change one by one.
+// Entities with equal fragments share a chunk, and a change of a chunk affects all of them or none.
+// Sparse fragments are in no chunk: changes that involve them affect one entity at a time.
 #pragma once
 
 #include <muster/id/id.hpp>
@@ -31,7 +32,7 @@ public:
     using id_type = basic_id<Layout>;
     using op = operation<id_type>;
     using result = outcome<id_type>;
-    using told_list = std::vector<called<id_type>>;
+    using call_list = std::vector<called<id_type>>;
     using values = std::map<int, int>;
 
     struct hook {
@@ -44,32 +45,32 @@ public:
         int kind;
         bool is_made_by_ids = false;
         bool is_alive = true;
-        int order = -1;  // in which the world met it; -1: not yet
+        int order = -1;  // of registration; -1: not registered
         bool is_unique = false;
         bool destroys_owners = false;
         std::set<int> needs{};
-        int deaths = 0;  // of a C++ type: it comes back
+        int times_destroyed = 0;  // of a C++ type, which can be registered again
         bool is_sparse = false;
     };
     struct observer {
-        std::map<int, int> watched{};  // kinds of changes, by fragment
+        std::map<int, int> subscribed{};  // kinds of changes, by fragment
         std::set<id_type> log{};
-        bool is_cut = false;
+        bool is_paused = false;
         bool has_ended = false;
     };
     static constexpr int added = 1, changed = 2, removed = 4;
-    /// What happens next is not known to the model: it depends on how rows lie.
+    /// The model cannot predict the next step, because it depends on the order of rows.
     struct undecided {};
 
-    /// `told` is what the world's hooks have told, which is always ahead.
-    scope_model(const told_list& told, std::uint64_t number) : told_(told), number_(number) {}
+    /// `calls` are the hook calls of the world, which is always ahead of the model.
+    scope_model(const call_list& calls, std::uint64_t number) : calls_(calls), number_(number) {}
 
     bool alive(id_type e) const { return all_.contains(e); }
     const std::map<id_type, values>& all() const { return all_; }
     std::vector<fragment>& fragments() { return fragments_; }
     std::vector<observer>& observers() { return observers_; }
     std::size_t depth() const { return scopes_.size(); }
-    std::size_t heard() const { return heard_; }
+    std::size_t consumed() const { return consumed_; }
     bool has(id_type e, int f) const { return alive(e) && all_.at(e).contains(f); }
     std::size_t count(int f) const {
         std::size_t sum = 0;
@@ -79,7 +80,8 @@ public:
     bool is_sparse(int f) const {
         return f >= 0 && fragments_[static_cast<std::size_t>(f)].is_sparse;
     }
-    /// Another number for each value of an entity that has come anew: until it goes it is the same.
+    /// A number for the lifetime of a value. A value that is removed and added again has a new
+    /// number.
     int life(id_type e, int f) const { return lives_.at({e, f}); }
     bool issued(id_type e) const { return issued_.contains(e); }
     int find_fragment(id_type e) const {
@@ -91,11 +93,11 @@ public:
     bool is_foreign(id_type e) const {
         return Layout::world_bits != 0 && !e.is_null() && e.world() != number_;
     }
-    /// A fragment of a C++ type that was destroyed comes back with its next use.
-    void meet(int f) {
-        fragment& one = at(f);
-        if (one.order < 0) one.order = next_order_++;
-        if (f < typed_count) one.is_alive = true;
+    /// Registers a fragment on its first use, and that of a C++ type again after it was destroyed.
+    void register_fragment(int f) {
+        fragment& entry = at(f);
+        if (entry.order < 0) entry.order = next_order_++;
+        if (f < typed_count) entry.is_alive = true;
     }
 
     // ---- scopes --------------------------------------------------------------------------------
@@ -104,8 +106,8 @@ public:
         scopes_.push_back({queue_.size(), is_users, ++last_scope_});
         return last_scope_;
     }
-    /// Scopes need not end in the order they began: the one inside has what was recorded. What it throws
-    /// is a `stopped`.
+    /// Scopes may end in any order: an inner scope takes over the changes of an outer scope. Throws
+    /// `stopped`.
     void close(int which, bool keeps) {
         const auto found = std::ranges::find(scopes_, which, &scope::number);
         const bool is_kept = keeps && !found->is_cancelled;
@@ -117,7 +119,7 @@ public:
             drop_from(start);
         }
         scopes_.erase(found);
-        if (scopes_.empty()) play();
+        if (scopes_.empty()) apply_recorded();
     }
     struct stopped {
         int error;
@@ -125,21 +127,21 @@ public:
 
     // ---- one operation -------------------------------------------------------------------------
 
-    /// What it comes to; `seen` tells the ids that the world has made.
-    result apply(const op& one, const result& seen) {
+    /// Applies an operation and returns its outcome. `seen` has the ids that the world created.
+    result apply(const op& operation, const result& seen) {
         result made;
         try {
-            if (!scopes_.empty() || is_immediate(one.what)) {
-                record(one, seen, made);
-            } else if (is_many(one.what)) {
-                make_many(one, seen, made);
-            } else if (one.what == verb::patch) {
-                patch_now(one, made);
+            if (!scopes_.empty() || is_immediate(operation.what)) {
+                record(operation, seen, made);
+            } else if (is_many(operation.what)) {
+                make_many(operation, seen, made);
+            } else if (operation.what == verb::patch) {
+                patch_now(operation, made);
             } else {
                 const int whole = open(false);
                 is_outside_ = true;
                 try {
-                    record(one, seen, made);
+                    record(operation, seen, made);
                 } catch (const stopped&) {
                     is_outside_ = false;
                     close(whole, false);
@@ -147,12 +149,12 @@ public:
                 }
                 is_outside_ = false;
                 close(whole, true);
-                if (one.what == verb::make_tag || one.what == verb::make_fragment) {
-                    require(made.made[0]);  // a hook can have destroyed it
-                    note_fragment(one, made.made[0]);
+                if (operation.what == verb::make_tag || operation.what == verb::make_fragment) {
+                    require(made.made[0]);  // a hook may have destroyed it
+                    add_fragment(operation, made.made[0]);
                 }
             }
-            show_value(one, made);
+            show_value(operation, made);
         } catch (const stopped& why) {
             made = {why.error, 0, {}};
         }
@@ -182,7 +184,7 @@ private:
     };
     struct command {
         change what;
-        id_type who;
+        id_type e;
         int slot = -1;
         int value = 0;
         int target = -1;  // of copy_fragment
@@ -196,7 +198,7 @@ private:
         std::size_t start;
         bool is_users;
         int number;
-        bool is_cancelled = false;  // so is all that is recorded in it, when it ends
+        bool is_cancelled = false;  // drops all its changes when it ends
     };
 
     [[noreturn]] static void fail(errc e) { throw stopped{code(e)}; }
@@ -212,58 +214,59 @@ private:
     void require(id_type e) const {
         if (!alive(e)) fail(is_foreign(e) ? errc::foreign_entity : errc::dead_entity);
     }
-    /// For what says false to the dead.
-    bool own(id_type e) const {
+    /// For calls that return false for dead entities.
+    bool require_local(id_type e) const {
         if (is_foreign(e)) fail(errc::foreign_entity);
         return alive(e);
     }
-    /// A fragment that is used.
+    /// For calls that use a fragment.
     void require_fragment(int f) {
         if (f >= typed_count && !at(f).is_alive) fail(errc::dead_fragment);
-        meet(f);
+        register_fragment(f);
     }
-    bool is_met(int f) const {
+    bool is_registered(int f) const {
         return f >= 0 && fragments_[static_cast<std::size_t>(f)].is_alive &&
                fragments_[static_cast<std::size_t>(f)].order >= 0;
     }
     int kept(int f, int value) { return has_values(at(f).kind) ? value : 0; }
 
-    void add(change what, id_type who, int f = -1, int value = 0) {
-        queue_.push_back({what, who, f, f < 0 ? 0 : kept(f, value)});
+    void add(change what, id_type e, int f = -1, int value = 0) {
+        queue_.push_back({what, e, f, f < 0 ? 0 : kept(f, value)});
     }
-    void be_born(id_type e) {
+    void add_entity(id_type e) {
         if (issued_.contains(e)) differ("an id was issued twice: " + to_string(e));
         issued_.insert(e);
         all_[e];
     }
-    id_type newborn(const result& seen, std::size_t which) const {
+    id_type new_id(const result& seen, std::size_t which) const {
         if (which < seen.made.size()) return seen.made[which];
-        // The call threw: a hook was told of it.
-        if (heard_ < told_.size()) return told_[heard_].who;
-        differ("a call failed that should not");
+        // The call threw, so a hook received the id.
+        if (consumed_ < calls_.size()) return calls_[consumed_].e;
+        differ("a call failed unexpectedly");
     }
-    void die(id_type e) {
+    void finish_destroy(id_type e) {
         const int f = find_fragment(e);
         all_.erase(e);
-        if (f >= 0) forget(f);
+        if (f >= 0) erase_fragment(f);
     }
-    void forget(int f) {
+    void erase_fragment(int f) {
         const bool was_sparse = is_sparse(f);
         at(f).is_alive = false;
         for (auto& [e, has] : all_) has.erase(f);
-        for (fragment& one : fragments_) one.needs.erase(f);
+        for (fragment& owned : fragments_) owned.needs.erase(f);
         hooks_.erase(f);
-        for (observer& one : observers_) one.watched.erase(f);
+        for (observer& watched : observers_) watched.subscribed.erase(f);
         at(f).needs.clear();
         at(f).is_unique = at(f).destroys_owners = at(f).is_sparse = false;
         at(f).order = -1;
         if (f >= typed_count) return;
         at(f).id = {};
-        ++at(f).deaths;
-        // What waits for a C++ type means its next fragment, and is where the values of this one were.
-        for (const command& one : queue_)
-            if (one.target == f || (one.slot == f && one.target < 0)) {
-                meet(f);
+        ++at(f).times_destroyed;
+        // Pending values of a C++ type belong to its next fragment and keep the storage of the old
+        // one.
+        for (const command& recorded : queue_)
+            if (recorded.target == f || (recorded.slot == f && recorded.target < 0)) {
+                register_fragment(f);
                 at(f).is_sparse = was_sparse;
             }
     }
@@ -271,44 +274,45 @@ private:
         while (queue_.size() > start) {
             const command last = queue_.back();
             queue_.pop_back();
-            if (last.what == change::spawn && alive(last.who)) die(last.who);
+            if (last.what == change::spawn && alive(last.e)) finish_destroy(last.e);
         }
-        for (scope& one : scopes_) one.start = std::min(one.start, start);
+        for (scope& each : scopes_) each.start = std::min(each.start, start);
     }
 
-    // ---- what is recorded ----------------------------------------------------------------------
+    // ---- recording -----------------------------------------------------------------------------
 
-    void record(const op& one, const result& seen, result& made);
+    void record(const op& operation, const result& seen, result& made);
 
-    /// What is done at once, in a scope or not.
-    void apply_now(const op& one, result& made);
+    /// Operations that take effect at once, even in a scope.
+    void apply_now(const op& operation, result& made);
 
-    id_type record_birth(const op& one, const result& seen, std::size_t which);
+    id_type record_new_id(const op& operation, const result& seen, std::size_t which);
 
-    /// What a new entity gets, for no one yet.
-    std::vector<command> first_values(const op& one);
+    /// The initial values of a new entity, without its id.
+    std::vector<command> first_values(const op& operation);
 
-    /// What a prototype has, and what waits for it, as changes of its clone.
-    std::vector<command> history(const op& one);
-    /// Whether an entity will have a fragment when all that waits was done, and which change it is from.
-    struct prospect {
+    /// The values and pending changes of a prototype, as changes of its clone.
+    std::vector<command> history(const op& operation);
+    /// Whether an entity will have a fragment after all pending changes, and the change that adds
+    /// it.
+    struct pending_state {
         bool is_there;
         std::optional<std::size_t> from;
     };
-    prospect foresee(id_type e, int f);
+    pending_state pending_state_of(id_type e, int f);
 
-    /// If fragment and entity are dead, either can be said.
-    void refuse_dead(const op& one, const result& seen);
-    void record_patch(const op& one, const result& seen, result& made);
-    void record_copy(const op& one, result& made);
+    /// If both fragment and entity are dead, either error is valid.
+    void refuse_dead(const op& operation, const result& seen);
+    void record_patch(const op& operation, const result& seen, result& made);
+    void record_copy(const op& operation, result& made);
     std::size_t record_destroy(id_type e);
     bool is_typed(id_type e) const {
         const int f = find_fragment(e);
         return f >= 0 && f < typed_count;
     }
-    void make_fragment(const op& one, const result& seen, result& made);
-    void note_fragment(const op& one, id_type e);
-    void note_ids(const op& one, const std::vector<id_type>& made);
+    void make_fragment(const op& operation, const result& seen, result& made);
+    void add_fragment(const op& operation, id_type e);
+    void add_id_fragments(const op& operation, const std::vector<id_type>& made);
     void make_sparse(int f, const result& seen);
     std::vector<id_type> by_key() const;
 
@@ -318,143 +322,152 @@ public:
     }
 
 private:
-    // ---- what is done outside of scopes, but not by recording it -------------------------------
+    // ---- direct changes outside scopes ---------------------------------------------------------
 
-    /// All or none; all are there when the first hook is called.
-    void make_many(const op& one, const result& seen, result& made);
-    bool tells_coming(const values& has);
+    /// Creates all or none. All exist before the first hook is called.
+    void make_many(const op& operation, const result& seen, result& made);
+    bool notifies_insert(const values& has);
 
-    /// What has changed stays changed.
-    void patch_now(const op& one, result&);
+    /// An exception of a hook does not undo the change.
+    void patch_now(const op& operation, result&);
 
-    /// What the reference that is returned shows.
-    void show_value(const op& one, result& made);
+    /// Sets the value that the returned reference shows.
+    void show_value(const op& operation, result& made);
 
-    // ---- what is played ------------------------------------------------------------------------
+    // ---- applying ------------------------------------------------------------------------------
 
-    void play();
+    void apply_recorded();
 
-    /// What an entity would have after these.
+    /// The components of an entity after some changes.
     struct effect {
         values next;
         std::set<int> changed;
         bool ends = false;
     };
-    effect come_to(const values& now, const std::vector<command>& changes);
+    effect effect_of(const values& now, const std::vector<command>& changes);
     void put(effect& made, int f, int value);
 
-    /// All or nothing.
-    void carry_out(id_type e, const std::vector<command>& changes);
-    /// One whose birth has failed. Those that have it as a fragment lose it, unless a hook stops that.
-    void unmake(id_type e);
-    void move(id_type e, const effect& made, bool is_born);
-    void tell_coming(id_type e, const values& old, const std::set<int>& touched, bool is_born);
+    /// Applies all changes or none.
+    void apply_group(id_type e, const std::vector<command>& changes);
+    /// Destroys an entity whose spawn failed, and removes it as a fragment unless a hook throws.
+    void rollback_spawn(id_type e);
+    void move(id_type e, const effect& made, bool is_new_entity);
+    void notify_insert(id_type e, const values& old, const std::set<int>& touched,
+                       bool is_new_entity);
 
     void destroy(id_type e);
-    void tell_going(id_type e);
+    void notify_remove(id_type e);
 
-    /// One that concerns many.
-    void cross(const command& one);
-    /// What it records is dropped if it fails.
+    /// Applies a command that affects many entities.
+    void apply_barrier(const command& recorded);
+    /// Drops the changes that `call` records if it fails.
     template <class Call>
     void in_scope(Call call);
 
-    /// Those who change together: by the fragments of their chunk or, where sparse fragments are
-    /// concerned, each alone.
-    using place = std::pair<std::set<int>, id_type>;
-    using chunk_list = std::map<place, std::vector<id_type>>;
-    place place_of(id_type e, bool alone) const {
-        place made{{}, alone ? e : id_type{}};
-        if (alone) return made;
+    /// Entities that change together: all of a chunk or, if sparse fragments are involved, a single
+    /// entity.
+    using group = std::pair<std::set<int>, id_type>;
+    using chunk_list = std::map<group, std::vector<id_type>>;
+    group group_of(id_type e, bool by_entity) const {
+        group made{{}, by_entity ? e : id_type{}};
+        if (by_entity) return made;
         for (const auto& [f, value] : all_.at(e))
             if (!is_sparse(f)) made.first.insert(f);
         return made;
     }
     bool has_sparse(id_type e) const {
         return std::ranges::any_of(all_.at(e),
-                                   [&](const auto& one) { return is_sparse(one.first); });
+                                   [&](const auto& value) { return is_sparse(value.first); });
     }
-    /// Whether a sparse fragment comes with it.
-    bool is_mixed(int f) const;
-    /// Entities that have this one.
-    chunk_list chunks_of(int f, bool alone) const;
-    /// In the order in which the world's hooks were called for them.
-    template <class IsTold, class Change>
-    void each_place(chunk_list chunks, std::optional<stopped>& first, IsTold is_told, Change use);
-    /// All or nothing for each.
-    template <class IsTold, class Change>
-    void each_chunk(chunk_list chunks, std::optional<stopped>& first, IsTold is_told, Change use);
+    /// Whether adding the fragment also adds a sparse fragment.
+    bool has_sparse_part(int f) const;
+    /// The entities that have this fragment.
+    chunk_list chunks_of(int f, bool by_entity) const;
+    /// Visits the groups in the order of the world's hook calls.
+    template <class IsNotified, class Change>
+    void each_group(chunk_list chunks, std::optional<stopped>& first, IsNotified is_notified,
+                    Change use);
+    /// Like `each_group`, but each group changes completely or not at all.
+    template <class IsNotified, class Change>
+    void each_chunk(chunk_list chunks, std::optional<stopped>& first, IsNotified is_notified,
+                    Change use);
 
     void clear_fragment(int f);
 
     void copy_fragment(int from, int to);
-    bool is_told_of(int f, bool was_there) const;
+    bool notifies_value(int f, bool was_there) const;
 
-    /// Who dies with this one: the owners of fragments that take them along, and so on.
+    /// The entities destroyed together with `first`: owners of fragments that destroy them,
+    /// transitively.
     std::set<id_type> closure(id_type first) const;
-    void destroy_fragment(id_type who);
+    void destroy_fragment(id_type e);
 
     // ---- batches and observers: see scope_model_batch.hpp --------------------------------------
 
-    void record_batch(const op& one, result& made);
+    void record_batch(const op& operation, result& made);
     static bool matches(const values& has, int with, int without) {
         return has.contains(with) && !has.contains(without);
     }
-    void batch(const command& one);
-    void batch_destroy(chunk_list chunks, bool alone);
+    void batch(const command& recorded);
+    void batch_destroy(chunk_list chunks, bool by_entity);
     void batch_clear(const chunk_list& chunks, const command& each);
-    bool is_told_going(id_type e) const;
-    template <class IsTold>
-    void refuse_mixed(const chunk_list& chunks, IsTold is_told) const;
-    /// The same changes of all, or of none.
-    void change_rows(const std::vector<id_type>& rows, const command& one);
-    bool is_told_change(id_type e, const command& one);
-    /// Values that it did not have begin to live.
-    void renew(id_type e, const values& old) {
+    bool notifies_remove(id_type e) const;
+    template <class IsNotified>
+    void refuse_mixed(const chunk_list& chunks, IsNotified is_notified) const;
+    /// Changes all rows or none.
+    void change_rows(const std::vector<id_type>& rows, const command& recorded);
+    bool notifies_change(id_type e, const command& recorded);
+    /// Starts the lifetime of values that the entity did not have.
+    void start_lives(id_type e, const values& old) {
         for (const auto& [f, value] : all_.at(e))
             if (!old.contains(f)) lives_[{e, f}] = ++last_life_;
     }
 
-    void observe(const op& one);
-    void use_observer(const op& one, const result& seen, result& made);
-    void note(int kind, int f, id_type e) {
-        for (observer& one : observers_)
-            if (const auto found = one.watched.find(f);
-                found != one.watched.end() && !one.is_cut && (found->second & kind) != 0)
-                one.log.insert(e);
+    void observe(const op& operation);
+    void use_observer(const op& operation, const result& seen, result& made);
+    void log_change(int kind, int f, id_type e) {
+        for (observer& watched : observers_)
+            if (const auto found = watched.subscribed.find(f); found != watched.subscribed.end() &&
+                                                               !watched.is_paused &&
+                                                               (found->second & kind) != 0)
+                watched.log.insert(e);
     }
-    void note_all(int kind, id_type e) {
+    void log_all(int kind, id_type e) {
         if (alive(e))
-            for (const auto& [f, value] : all_.at(e)) note(kind, f, e);
+            for (const auto& [f, value] : all_.at(e)) log_change(kind, f, e);
     }
-    void note_move(id_type e, const values& old, const std::set<int>& touched);
+    void log_move(id_type e, const values& old, const std::set<int>& touched);
 
     // ---- hooks ---------------------------------------------------------------------------------
 
-    id_type next_told() const {
-        if (heard_ >= told_.size()) differ("a hook was not called");
-        return told_[heard_].who;
+    id_type next_called() const {
+        if (consumed_ >= calls_.size()) differ("a hook was not called");
+        return calls_[consumed_].e;
     }
-    /// Calls it for all of these, in the order in which the world's hooks were called for them.
-    template <class IsTold, class Call>
-    void each_told(std::vector<id_type> these, IsTold is_told, Call call);
-    bool is_heard(int f, hook_event event) const {
+    /// Calls `call` for all of these, in the order of the world's hook calls.
+    template <class IsNotified, class Call>
+    void each_called(std::vector<id_type> these, IsNotified is_notified, Call call);
+    bool has_hook(int f, hook_event event) const {
         const auto list = hooks_.find(f);
-        return list != hooks_.end() && std::ranges::any_of(list->second, [&](const hook& one) {
-                   return one.is_connected && one.event == event;
+        return list != hooks_.end() &&
+               std::ranges::any_of(list->second, [&](const hook& connected) {
+                   return connected.is_connected && connected.event == event;
                });
     }
-    bool is_anything_heard() const {
-        const auto looks = [](const observer& one) { return !one.is_cut && !one.watched.empty(); };
+    bool has_any_listener() const {
+        const auto looks = [](const observer& watched) {
+            return !watched.is_paused && !watched.subscribed.empty();
+        };
         if (std::ranges::any_of(observers_, looks)) return true;
         return std::ranges::any_of(hooks_, [](const auto& list) {
             return std::ranges::any_of(list.second, &hook::is_connected);
         });
     }
-    /// Oldest first; who came in meanwhile is not called. They must close the scopes that they open.
+    /// Runs the hooks oldest first, without hooks connected in the meantime. Hooks must close their
+    /// own scopes.
     void run(hook_event event, int f, id_type e);
-    void call(const hook& one, int f, id_type e);
-    /// In the order that the world met them.
+    void call(const hook& connected, int f, id_type e);
+    /// The fragments in the order of registration.
     std::vector<int> in_order(const values& has) {
         std::vector<int> made;
         for (const auto& [f, value] : has) made.push_back(f);
@@ -468,30 +481,30 @@ private:
     }
 
 public:
-    static void check(const op& one, const result& got, const result& wanted) {
+    static void check(const op& operation, const result& got, const result& wanted) {
         if (got.error == wanted.error && got.count == wanted.count &&
             (got.error != no_error || got.made == wanted.made) && got.gathered == wanted.gathered)
             return;
-        differ(say(verb_names[static_cast<int>(one.what)], ": error ", got.error, ", count ",
-                   got.count, ", ", got.made.size(), " made; not error ", wanted.error, ", count ",
-                   wanted.count, ", ", wanted.made.size(), "; gathered ", got.gathered.size(),
-                   ", not ", wanted.gathered.size()));
+        differ(join(verb_names[static_cast<int>(operation.what)], ": error ", got.error, ", count ",
+                    got.count, ", ", got.made.size(), " made; not error ", wanted.error, ", count ",
+                    wanted.count, ", ", wanted.made.size(), "; gathered ", got.gathered.size(),
+                    ", not ", wanted.gathered.size()));
     }
 
 private:
-    const told_list& told_;
+    const call_list& calls_;
     std::uint64_t number_;
-    std::size_t heard_ = 0;  // how much of it
+    std::size_t consumed_ = 0;  // how many of them the model has compared
     std::map<id_type, values> all_;
     std::set<id_type> issued_;
     std::vector<fragment> fragments_;
     std::vector<observer> observers_;
-    std::map<int, std::vector<hook>> hooks_;  // by fragment; -1: of entities
+    std::map<int, std::vector<hook>> hooks_;  // by fragment; -1: hooks of entities
     std::vector<command> queue_;
     std::vector<scope> scopes_;
-    values unnamed_;  // of entities that are being made, and whose ids are not known yet
+    values unnamed_;  // of new entities whose ids are not known yet
     std::size_t unnamed_count_ = 0;
-    bool is_outside_ = false;  // the call has opened the only scope, for itself
+    bool is_outside_ = false;  // the only open scope is that of the call itself
     int last_scope_ = 0;
     std::map<std::pair<id_type, int>, int> lives_;
     int last_life_ = 0;
@@ -500,6 +513,6 @@ private:
 
 }  // namespace muster::test::scopes
 
+#include "scope_model_apply.hpp"
 #include "scope_model_batch.hpp"
-#include "scope_model_play.hpp"
 #include "scope_model_record.hpp"

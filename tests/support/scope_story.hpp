@@ -1,6 +1,6 @@
-// scope_story: random operations on a world and on its model side by side: changes, scopes, loops, hooks
-// that change more, cut each other and throw. After each operation what it gave is compared, and what
-// hooks were told; between them all that can be read.
+// scope_story: random operations on a world and on its model: changes, scopes, loops, and hooks
+// that make further changes, pause each other and throw. After each operation the story compares
+// the results and the hook calls; between operations it compares the readable state.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -29,24 +29,24 @@ public:
     using op = operation<id_type>;
     using result = outcome<id_type>;
 
-    explicit scope_story(std::uint64_t seed) : dice_(seed), model_(told_, world_.number()) {
+    explicit scope_story(std::uint64_t seed) : dice_(seed), model_(calls_, world_.number()) {
         for (int f = 0; f < typed_count; ++f) {
             slots_.push_back({typed_id(f), f, false});
             model_.fragments().push_back({slots_.back().id, f});
-            model_.meet(f);
+            model_.register_fragment(f);
             if (!is_sparse_next()) continue;
             world_.define(slots_.back().id).sparse();
             model_.fragments().back().is_sparse = true;
-            trace_ += say("    sparse: ", f, "\n");
+            trace_ += join("    sparse: ", f, "\n");
         }
-        base_ = slots_[0].id.version();
-        foreign_ = stranger_.spawn(number{1});
+        first_version_ = slots_[0].id.version();
+        foreign_ = foreign_world_.spawn(number{1});
     }
     ~scope_story() = default;
     scope_story(const scope_story&) = delete;
     scope_story& operator=(const scope_story&) = delete;
 
-    /// Throws `difference`. What happened, as text that depends on the seed only.
+    /// Returns a trace that depends on the seed only. Throws `difference`.
     std::string run(int steps) {
         try {
             for (int i = 0; i < steps; ++i) {
@@ -55,7 +55,7 @@ public:
             }
             while (model_.depth() != 0) {
                 budget_ = 8;
-                carry_out({verb::commit, {}, {}});
+                apply({verb::commit, {}, {}});
             }
             look_at_all();
         } catch (const typename model_type::undecided&) {
@@ -63,7 +63,7 @@ public:
         } catch (const difference& why) {
             throw difference(std::string(why.what()) + "\n" + trace_);
         }
-        trace_ += dump<Layout, number, marker, text, owner, aligned>(world_, base_);
+        trace_ += dump<Layout, number, marker, text, owner, aligned>(world_, first_version_);
         return trace_;
     }
 
@@ -84,10 +84,10 @@ private:
 
     int roll(int end) { return static_cast<int>(dice_() % static_cast<std::uint64_t>(end)); }
 
-    /// Of a fragment that comes.
+    /// Whether the next fragment is sparse.
     bool is_sparse_next() { return roll(100) < sparse_percent_; }
 
-    // ---- what happens next ---------------------------------------------------------------------
+    // ---- choosing operations -------------------------------------------------------------------
 
     void step(int nesting) {
         const int which = roll(100);
@@ -96,13 +96,13 @@ private:
         else if (which < 12 && nesting < 3)
             scoped(nesting);
         else
-            carry_out(any_operation(false));
+            apply(any_operation(false));
         if (roll(model_.depth() == 0 ? 2 : 6) == 0) look_at_all();
     }
 
     op any_operation(bool in_hook, int own_fragment = -1);
     verb any_verb(bool in_hook);
-    /// Alive, dead, null, of another world, or stale.
+    /// A living, dead, null, foreign or stale id.
     id_type any_id() {
         const int which = roll(30);
         if (which == 0 || known_.empty()) return {};
@@ -120,8 +120,8 @@ private:
         return slots_.size() == typed_count || roll(10) < 7 ? roll(typed_count) : any_made();
     }
     int kind_of(int f) const { return slots_[static_cast<std::size_t>(f)].kind; }
-    /// Its type is that of its first value.
-    bool is_late(int f) const {
+    /// Whether the fragment takes the type of its first value.
+    bool is_untyped(int f) const {
         return slots_[static_cast<std::size_t>(f)].is_made_by_ids && kind_of(f) == kind_number;
     }
     void remember(id_type e) {
@@ -138,35 +138,35 @@ private:
 
     // ---- one operation -------------------------------------------------------------------------
 
-    void carry_out(const op& one) {
-        note(one);
-        result seen = on_world(one);
-        note(seen);
+    void apply(const op& operation) {
+        log(operation);
+        result seen = on_world(operation);
+        log(seen);
         if (seen.error != no_error) seen.made = unknown();
-        model_type::check(one, seen, model_.apply(one, seen));
+        model_type::check(operation, seen, model_.apply(operation, seen));
         finish();
     }
     void finish() {
-        if (model_.heard() != told_.size())
-            model_type::differ(say("hook ", told_[model_.heard()].hook, " was called"));
+        if (model_.consumed() != calls_.size())
+            model_type::differ(join("hook ", calls_[model_.consumed()].hook, " was called"));
         if (world_.depth() != model_.depth())
-            model_type::differ(say("depth ", world_.depth(), ", not ", model_.depth()));
+            model_type::differ(join("depth ", world_.depth(), ", not ", model_.depth()));
     }
-    /// Entities that a call has left alive that threw after all.
+    /// Entities that a call left alive although it threw.
     std::vector<id_type> unknown() {
         std::vector<id_type> made;
         for (const id_type e : world_.entities())
             if (!model_.issued(e)) made.push_back(e);
-        for (std::size_t i = model_.heard(); i < told_.size(); ++i)
-            for (const auto& [did, seen] : told_[i].did)
+        for (std::size_t i = model_.consumed(); i < calls_.size(); ++i)
+            for (const auto& [did, seen] : calls_[i].did)
                 for (const id_type e : seen.made) std::erase(made, e);
         return made;
     }
 
-    result on_world(const op& one) {
+    result on_world(const op& operation) {
         result made;
         try {
-            call(one, made);
+            call(operation, made);
             for (const id_type e : made.made) remember(e);
         } catch (const error& why) {
             made = {code(why.code()), 0, {}};
@@ -176,102 +176,106 @@ private:
         return made;
     }
 
-    void call(const op& one, result& made);
+    void call(const op& operation, result& made);
     static std::size_t size(int count) { return static_cast<std::size_t>(count); }
     void keep_slots(const std::vector<id_type>& made, int kind, bool by_ids) {
         for (std::size_t i = 0; i < made.size(); ++i)
             slots_.push_back({made[i], by_ids && i % 2 != 0 ? kind_number : kind, by_ids});
     }
     id_type spawn_with(int f, int value);
-    // Of batches and observers: see scope_story_batch.hpp.
-    op batch_operation(op one);
-    op observer_operation(op one);
-    basic_query<Layout> asked(int with, int without);
-    void call_batch(const op& one, result& made);
-    void call_observer(const op& one, result& made);
-    basic_observer<Layout> observed(basic_observer<Layout>&& made, int f, int kinds);
+    // Batches and observers: see scope_story_batch.hpp.
+    op batch_operation(op operation);
+    op observer_operation(op operation);
+    basic_query<Layout> query_of(int with, int without);
+    void call_batch(const op& operation, result& made);
+    void call_observer(const op& operation, result& made);
+    basic_observer<Layout> subscribe(basic_observer<Layout>&& made, int f, int kinds);
     void read(int nesting);
 
     template <class T>
-    void call_typed(const op& one, result& made);
-    void call_made(const op& one, result& made);
+    void call_typed(const op& operation, result& made);
+    void call_made(const op& operation, result& made);
 
     // ---- hooks ---------------------------------------------------------------------------------
 
-    void add_hook(const op& one);
+    void add_hook(const op& operation);
 
-    /// What every hook does.
+    /// The function of every hook.
     void hooked(int n, hook_event event, int f, id_type e, int value);
 
     // ---- loops and scopes ----------------------------------------------------------------------
 
     void scoped(int nesting);
-    /// Runs what closes a scope of the world, then closes that of the model.
+    /// Runs a call that closes a scope of the world, then closes the scope of the model.
     template <class Call>
     void end_scope(int scope, Call run, bool cancels = false);
 
     void loop(int nesting);
-    /// The fragments that those must have, must not have, and one of which they must have.
-    struct asked_for {
+    /// The terms of a query: all of `with`, none of `without`, one of `any`.
+    struct query_terms {
         std::vector<int> with;
         std::vector<int> without{};
         std::vector<int> any{};
     };
     template <class... Ts>
-    void loop_over(int nesting, const basic_query<Layout, Ts...>& query, const asked_for& terms);
+    void loop_over(int nesting, const basic_query<Layout, Ts...>& query, const query_terms& terms);
     void loop_over_mixture(int nesting);
     template <class... Ts>
     std::vector<id_type> expected_of(const basic_query<Layout, Ts...>& query,
-                                     const asked_for& terms);
-    /// What a loop shows of an entity.
+                                     const query_terms& terms);
+    /// Compares the value that a loop passes for an entity.
     template <class T>
     void look_at_argument(id_type e, T* shown);
     template <class T>
     void look_at_rows(const basic_rows<Layout>& rows);
 
-    // ---- looking -------------------------------------------------------------------------------
+    // ---- comparing the state -------------------------------------------------------------------
 
     void look_at_all();
     void look_at(id_type e, const typename model_type::values& has);
-    /// The value of a sparse fragment stays where it is while it lives.
-    void look_at_place(id_type e, int f, const void* value);
+    /// A sparse value keeps its address while it exists.
+    void look_at_address(id_type e, int f, const void* value);
 
-    void note(const op& one) {
-        trace_ += say("    ", verb_names[static_cast<int>(one.what)], " ",
-                      one.who.is_null()     ? "null"
-                      : one.who == foreign_ ? "foreign"
-                                            : test::text_of(one.who, base_),
-                      " / ", one.other.is_null() ? "" : test::text_of(one.other, base_), " / ",
-                      one.slot, " / ", one.slot2, " / ", one.value, " / ", one.count, "\n");
+    void log(const op& operation) {
+        trace_ += join(
+            "    ", verb_names[static_cast<int>(operation.what)], " ",
+            operation.e.is_null()     ? "null"
+            : operation.e == foreign_ ? "foreign"
+                                      : test::text_of(operation.e, first_version_),
+            " / ", operation.other.is_null() ? "" : test::text_of(operation.other, first_version_),
+            " / ", operation.slot, " / ", operation.slot2, " / ", operation.value, " / ",
+            operation.count, "\n");
     }
-    void note(const result& made) {
-        trace_ += say("      = error ", made.error, ", count ", made.count);
-        for (const id_type e : made.made) trace_ += say(" ", test::text_of(e, base_));
-        for (const id_type e : made.gathered) trace_ += say(" @", test::text_of(e, base_));
+    void log(const result& made) {
+        trace_ += join("      = error ", made.error, ", count ", made.count);
+        for (const id_type e : made.made) trace_ += join(" ", test::text_of(e, first_version_));
+        for (const id_type e : made.gathered)
+            trace_ += join(" @", test::text_of(e, first_version_));
         trace_ += "\n";
     }
 
     std::mt19937_64 dice_;
     basic_world<Layout> world_;
-    basic_world<Layout> stranger_;
-    std::vector<called<id_type>> told_;
+    basic_world<Layout> foreign_world_;
+    std::vector<called<id_type>> calls_;
     model_type model_;
-    std::vector<slot> slots_;  // as the model's fragments
+    std::vector<slot> slots_;  // parallel to the model's fragments
     std::vector<hook_entry> hooks_;
     struct observer_entry {
         std::optional<basic_observer<Layout>> it;
         int readers = 0;
     };
-    std::deque<observer_entry> observers_;  // stay where they are; as the model's
+    std::deque<observer_entry> observers_;  // with stable addresses; parallel to the model's
     std::vector<id_type> known_;
     id_type foreign_;
-    std::uint64_t base_ = 0;
+    std::uint64_t first_version_ = 0;
     std::uint64_t next_key_ = 5000;  // of spawn_at
-    int budget_ = 0;                 // of what hooks may do
+    int budget_ = 0;                 // of operations in hooks
     int stops_ = 0;
-    // None, some or all fragments are sparse.
+    // The share of sparse fragments: none, some or all.
     const int sparse_percent_ = std::array{0, 35, 70, 100}[static_cast<std::size_t>(roll(4))];
-    std::map<std::pair<id_type, int>, std::pair<int, const void*>> places_;  // by life
+    std::map<std::pair<id_type, int>, std::pair<int, const void*>>
+        addresses_;  // with the lifetime number
     const long living_before_ = text::living;
     std::string trace_;
 };

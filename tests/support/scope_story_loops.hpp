@@ -1,5 +1,5 @@
-// The part of scope_story.hpp that is around operations: what hooks do, loops and scopes, and the comparison
-// of all that can be read.
+// The part of scope_story.hpp around operations: hooks, loops and scopes, and the comparison of the
+// readable state.
 #pragma once
 
 #include "scope_story.hpp"
@@ -12,34 +12,34 @@ namespace muster::test::scopes {
 
 template <class Layout>
 void scope_story<Layout>::hooked(int n, hook_event event, int f, id_type e, int value) {
-    told_.push_back({n, event, e, f, value, {}});
-    const std::size_t mine = told_.size() - 1;
-    if (!world_.alive(e) || world_.depth() == 0) told_[mine].value = -100;
-    if (f >= 0 && !world_.has(e, id_of(f))) told_[mine].value = -101;
-    trace_ +=
-        say("      hook ", n, " of ", f, " for ", test::text_of(e, base_), " with ", value, "\n");
-    const auto act = [&](const op& one) {
-        note(one);
-        const result seen = on_world(one);
-        note(seen);
-        told_[mine].did.push_back({one, seen});
+    calls_.push_back({n, event, e, f, value, {}});
+    const std::size_t mine = calls_.size() - 1;
+    if (!world_.alive(e) || world_.depth() == 0) calls_[mine].value = -100;
+    if (f >= 0 && !world_.has(e, id_of(f))) calls_[mine].value = -101;
+    trace_ += join("      hook ", n, " of ", f, " for ", test::text_of(e, first_version_), " with ",
+                   value, "\n");
+    const auto act = [&](const op& operation) {
+        log(operation);
+        const result seen = on_world(operation);
+        log(seen);
+        calls_[mine].did.push_back({operation, seen});
     };
     while (budget_ > 0 && roll(3) == 0) {
         --budget_;
         const int scope = roll(8);
         if (scope < 2) act({verb::defer, {}, {}});
-        op one = any_operation(true, f);
-        // The ids of the world's own fragments are at the top.
-        if (roll(3) == 0 && one.what != verb::spawn_at && e.key() < Layout::last_key - 16)
-            one.who = e;
-        if (one.count != 0 && one.what == verb::destroy) one.who = typed_id(kind_aligned);
-        act(one);
+        op next = any_operation(true, f);
+        // World-owned fragments have the highest keys.
+        if (roll(3) == 0 && next.what != verb::spawn_at && e.key() < Layout::last_key - 16)
+            next.e = e;
+        if (next.count != 0 && next.what == verb::destroy) next.e = typed_id(kind_aligned);
+        act(next);
         if (scope < 2 && roll(20) != 0) act({scope == 0 ? verb::commit : verb::cancel, {}, {}});
     }
     if (roll(14) == 0) {
         const int error = first_stop + ++stops_;
-        told_[mine].did.push_back({{verb::stop, {}, {}, 0, 0, error, 0}, {}});
-        trace_ += say("      throws ", error, "\n");
+        calls_[mine].did.push_back({{verb::stop, {}, {}, 0, 0, error, 0}, {}});
+        trace_ += join("      throws ", error, "\n");
         throw hook_stop{error};
     }
 }
@@ -47,7 +47,7 @@ void scope_story<Layout>::hooked(int n, hook_event event, int f, id_type e, int 
 template <class Layout>
 void scope_story<Layout>::scoped(int nesting) {
     const int how = roll(6);
-    trace_ += say("    deferred ", how, "\n");
+    trace_ += join("    deferred ", how, "\n");
     const int scope = model_.open(false);
     end_scope(
         scope,
@@ -81,8 +81,8 @@ void scope_story<Layout>::end_scope(int scope, Call run, bool cancels) {
     } catch (const typename model_type::stopped& why) {
         wanted = why.error;
     }
-    trace_ += say("    end, ", got, "\n");
-    if (got != wanted) model_type::differ(say("the end of a scope: ", got, ", not ", wanted));
+    trace_ += join("    end, ", got, "\n");
+    if (got != wanted) model_type::differ(join("the end of a scope: ", got, ", not ", wanted));
     finish();
 }
 
@@ -97,7 +97,7 @@ void scope_story<Layout>::loop(int nesting) {
                   {{kind_marker}, {kind_number}});
         break;
     case 3:
-        model_.meet(kind_aligned);
+        model_.register_fragment(kind_aligned);
         loop_over(nesting, world_.template query<aligned, owner*>(), {{kind_aligned}});
         break;
     case 4: loop_over(nesting, world_.query().with(id_of(made)), {{made}}); break;
@@ -107,14 +107,14 @@ void scope_story<Layout>::loop(int nesting) {
 
 template <class Layout>
 void scope_story<Layout>::loop_over_mixture(int nesting) {
-    asked_for terms;
+    query_terms terms;
     const int which = roll(3);
     if (which == 0) terms.with = {kind_number};
     if (which == 1) terms.with = {kind_text, kind_owner};
     for (int i = roll(3); i > 1; --i) terms.with.push_back(any_fragment());
     for (int i = roll(3); i > 1; --i) terms.without.push_back(any_fragment());
     for (int i = roll(4); i > 0; --i) terms.any.push_back(any_fragment());
-    model_.meet(kind_aligned);
+    model_.register_fragment(kind_aligned);
     const auto refine = [&](auto query) {
         std::vector<id_type> all;
         const auto ids = [&](const std::vector<int>& from) {
@@ -136,22 +136,22 @@ void scope_story<Layout>::loop_over_mixture(int nesting) {
 template <class Layout>
 template <class... Ts>
 auto scope_story<Layout>::expected_of(const basic_query<Layout, Ts...>& query,
-                                      const asked_for& terms) -> std::vector<id_type> {
+                                      const query_terms& terms) -> std::vector<id_type> {
     std::vector<id_type> expected;
     for (const auto& [e, has] : model_.all()) {
         const auto is_there = [&, &mine = has](int f) { return mine.contains(f); };
         const bool matches = !has.empty() && std::ranges::all_of(terms.with, is_there) &&
                              std::ranges::none_of(terms.without, is_there) &&
                              (terms.any.empty() || std::ranges::any_of(terms.any, is_there));
-        if (query.matches(e) != matches) model_type::differ("another matches: " + query.explain(e));
+        if (query.matches(e) != matches) model_type::differ("matches wrongly: " + query.explain(e));
         if ((query.explain(e).find("does not match") == std::string::npos) != matches)
             model_type::differ("explained wrongly: " + query.explain(e));
         if (matches) expected.push_back(e);
     }
-    if (query.count() != expected.size()) model_type::differ("a query counts others");
+    if (query.count() != expected.size()) model_type::differ("a query counts wrongly");
     const id_type first = query.first();
     if (expected.empty() ? !first.is_null() : std::ranges::find(expected, first) == expected.end())
-        model_type::differ("a query has another first");
+        model_type::differ("a query has a wrong first entity");
     return expected;
 }
 
@@ -162,11 +162,11 @@ void scope_story<Layout>::look_at_argument(id_type e, T* shown) {
     int f = 0;
     while (!with_type(f, [&]<class U>() { return std::is_same_v<U, type>; })) ++f;
     const auto& has = model_.all().at(e);
-    if ((shown != nullptr) != has.contains(f)) model_type::differ(say("a loop shows no ", f));
+    if ((shown != nullptr) != has.contains(f)) model_type::differ(join("a loop shows no ", f));
     if (shown == nullptr) return;
-    if (read_as(*shown) != has.at(f)) model_type::differ(say("a loop shows another ", f));
+    if (read_as(*shown) != has.at(f)) model_type::differ(join("a loop shows another ", f));
     if (!std::is_empty_v<type> && shown != world_.template try_get<type>(e))
-        model_type::differ(say("a loop shows another place of ", f));
+        model_type::differ(join("a loop shows another address of ", f));
 }
 
 template <class Layout>
@@ -189,29 +189,29 @@ void scope_story<Layout>::look_at_rows(const basic_rows<Layout>& rows) {
 template <class Layout>
 template <class... Ts>
 void scope_story<Layout>::loop_over(int nesting, const basic_query<Layout, Ts...>& query,
-                                    const asked_for& terms) {
+                                    const query_terms& terms) {
     const int style = roll(3);
-    const int leaves = roll(8) == 0 ? roll(4) : -1;  // after so many
+    const int stop_after = roll(8) == 0 ? roll(4) : -1;  // visited entities; -1: no limit
     const bool breaks = style == 1 && roll(2) == 0;
-    trace_ += say("    loop over");
-    for (const int f : terms.with) trace_ += say(" ", f);
-    trace_ += say(" / ");
-    for (const int f : terms.without) trace_ += say(" ", f);
-    trace_ += say(" / ");
-    for (const int f : terms.any) trace_ += say(" ", f);
-    trace_ += say(", style ", style, "\n");
+    trace_ += join("    loop over");
+    for (const int f : terms.with) trace_ += join(" ", f);
+    trace_ += join(" / ");
+    for (const int f : terms.without) trace_ += join(" ", f);
+    trace_ += join(" / ");
+    for (const int f : terms.any) trace_ += join(" ", f);
+    trace_ += join(", style ", style, "\n");
     std::vector<id_type> expected = expected_of(query, terms);
     std::vector<id_type> seen;
     int acts = 6;
-    bool is_left = false;
-    const auto pointer = []<class Shown>(Shown&& one) {
+    bool has_stopped = false;
+    const auto pointer = []<class Shown>(Shown&& value) {
         if constexpr (std::is_pointer_v<std::remove_reference_t<Shown>>)
-            return one;
+            return value;
         else
-            return &one;
+            return &value;
     };
     const auto visit = [&](id_type e, auto... shown) {
-        trace_ += say("    at ", test::text_of(e, base_), "\n");
+        trace_ += join("    at ", test::text_of(e, first_version_), "\n");
         if (std::erase(expected, e) == 0) model_type::differ("a loop shows another entity");
         (look_at_argument(e, shown), ...);
         while (acts > 0 && roll(2) == 0) {
@@ -220,8 +220,8 @@ void scope_story<Layout>::loop_over(int nesting, const basic_query<Layout, Ts...
         }
         (look_at_argument(e, shown), ...);
         seen.push_back(e);
-        is_left = leaves == static_cast<int>(seen.size());
-        if (is_left && !breaks) throw loop_stop();
+        has_stopped = stop_after == static_cast<int>(seen.size());
+        if (has_stopped && !breaks) throw loop_stop();
     };
     const int scope = model_.open(false);
     end_scope(scope, [&] {
@@ -230,7 +230,7 @@ void scope_story<Layout>::loop_over(int nesting, const basic_query<Layout, Ts...
         } else if (style == 1) {
             for (const auto& row : query) {
                 std::apply([&](id_type e, auto&&... shown) { visit(e, pointer(shown)...); }, row);
-                if (is_left) break;
+                if (has_stopped) break;
             }
         } else {
             query.each_chunk([&](const basic_rows<Layout>& rows) {
@@ -239,15 +239,15 @@ void scope_story<Layout>::loop_over(int nesting, const basic_query<Layout, Ts...
             });
         }
     });
-    if (!is_left && !expected.empty()) model_type::differ("a loop has left somebody out");
+    if (!has_stopped && !expected.empty()) model_type::differ("a loop skipped an entity");
 }
 
 template <class Layout>
 void scope_story<Layout>::look_at_all() {
     const auto differ = [](const std::string& how) { model_type::differ(how); };
     for (int f = 0; f < typed_count; ++f) {
-        (void)typed_id(f);  // looking for it makes it
-        model_.meet(f);
+        (void)typed_id(f);  // registers the type
+        model_.register_fragment(f);
     }
     if (world_.size() != model_.all().size()) differ("size");
     std::size_t count = 0;
@@ -266,21 +266,21 @@ void scope_story<Layout>::look_at_all() {
         const std::size_t found =
             f >= typed_count ? world_.count(slots_[size(f)].id)
                              : with_type(f, [&]<class T>() { return world_.template count<T>(); });
-        if (found != model_.count(f)) differ(say("count of ", f));
+        if (found != model_.count(f)) differ(join("count of ", f));
         if (fragment.kind == kind_text) texts += static_cast<long>(found);
     }
     if (model_.depth() == 0 && text::living - living_before_ != texts)
-        differ(say("values live that should not: ", text::living - living_before_, " instead of ",
-                   texts));
+        differ(join("values live that should not: ", text::living - living_before_, " instead of ",
+                    texts));
     if (text::misused != 0) differ("a value was misused");
 }
 
 template <class Layout>
 void scope_story<Layout>::look_at(id_type e, const typename model_type::values& has) {
     const auto differ = [&](const std::string& how) {
-        model_type::differ(how + " of " + test::text_of(e, base_));
+        model_type::differ(how + " of " + test::text_of(e, first_version_));
     };
-    if (!world_.alive(e)) differ("the life");
+    if (!world_.alive(e)) differ("liveness");
     int last = -1;
     std::size_t count = 0;
     std::as_const(world_).each_fragment(e, [&](id_type id, const void* value) {
@@ -289,13 +289,13 @@ void scope_story<Layout>::look_at(id_type e, const typename model_type::values& 
         while (f >= typed_count && f < static_cast<int>(slots_.size()) && slots_[size(f)].id != id)
             ++f;
         if (f == static_cast<int>(slots_.size()) || !has.contains(f))
-            return differ(say("fragment ", f));
+            return differ(join("fragment ", f));
         ++count;
         const int order = model_.fragments()[size(f)].order;
         if (order <= last) differ("the order of fragments");
         last = order;
-        if (f >= typed_count && read_raw(kind_of(f), value) != has.at(f)) differ(say("value ", f));
-        look_at_place(e, f, value);
+        if (f >= typed_count && read_raw(kind_of(f), value) != has.at(f)) differ(join("value ", f));
+        look_at_address(e, f, value);
     });
     if (count != has.size()) differ("fragments");
     for (int f = 0; f < typed_count; ++f)
@@ -303,19 +303,20 @@ void scope_story<Layout>::look_at(id_type e, const typename model_type::values& 
             const T* const found = world_.template try_get<T>(e);
             const bool is_there = has.contains(f);
             if (world_.template has<T>(e) != is_there || (found != nullptr) != is_there)
-                differ(say("presence ", f));
+                differ(join("presence ", f));
             if (is_there && (read_as(*found) != has.at(f) || &world_.template get<T>(e) != found))
-                differ(say("value ", f, ": ", read_as(*found), ", not ", has.at(f)));
+                differ(join("value ", f, ": ", read_as(*found), ", not ", has.at(f)));
         });
 }
 
 template <class Layout>
-void scope_story<Layout>::look_at_place(id_type e, int f, const void* value) {
+void scope_story<Layout>::look_at_address(id_type e, int f, const void* value) {
     if (!model_.is_sparse(f) || !has_values(kind_of(f))) return;
     const std::pair now{model_.life(e, f), value};
-    auto& known = places_[{e, f}];
+    auto& known = addresses_[{e, f}];
     if (known.first == now.first && known.second != now.second)
-        model_type::differ(say("value ", f, " of ", test::text_of(e, base_), " has moved"));
+        model_type::differ(
+            join("value ", f, " of ", test::text_of(e, first_version_), " has moved"));
     known = now;
 }
 

@@ -1,4 +1,5 @@
-// scope_values: the components of stories of scopes and hooks; each is made from a number and read as one.
+// scope_values: the components of stories about scopes and hooks. Each is made from a number and
+// can be read as a number.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct number {
     int value = 0;
 };
 struct marker {};
-/// Knows where it lives, and how many do.
+/// Counts its living objects and detects moves as bytes by its own address.
 struct text {
     static inline long living = 0;
     static inline long misused = 0;
@@ -42,7 +43,7 @@ struct text {
         --living;
     }
 };
-struct owner {  // is moved, never copied
+struct owner {  // move-only
     std::unique_ptr<int> value;
 };
 struct alignas(128) aligned {
@@ -85,20 +86,20 @@ decltype(auto) with_type(int kind, Use use) {
     }
 }
 
-inline std::string text_of(const number& one) {
-    return std::to_string(one.value);
+inline std::string text_of(const number& value) {
+    return std::to_string(value.value);
 }
 inline std::string text_of(const marker&) {
     return "";
 }
-inline std::string text_of(const text& one) {
-    return one.letters;
+inline std::string text_of(const text& value) {
+    return value.letters;
 }
-inline std::string text_of(const owner& one) {
-    return std::to_string(read_as(one));
+inline std::string text_of(const owner& value) {
+    return std::to_string(read_as(value));
 }
-inline std::string text_of(const aligned& one) {
-    return std::to_string(one.value);
+inline std::string text_of(const aligned& value) {
+    return std::to_string(value.value);
 }
 
 }  // namespace muster::test::scopes

@@ -1,4 +1,4 @@
-// What the hostile tests of sparse fragments share.
+// The component types of the hostile tests of sparse fragments, and a world in which they are sparse.
 #pragma once
 
 #include <muster/muster.hpp>
@@ -7,7 +7,7 @@
 
 #include "trouble.hpp"
 
-namespace muster::test::beside {
+namespace muster::test::sparse_kinds {
 
 struct place {
     int x = 0;
@@ -23,10 +23,10 @@ struct label {
 };
 struct stunned {};  // a tag
 
-/// A world in which all but places and speeds is sparse.
+/// A world in which all types but `place` and `speed` are sparse.
 template <class Layout>
-struct beside_world : basic_world<Layout> {
-    explicit beside_world(const world_options& options = {}) : basic_world<Layout>(options) {
+struct sparse_world : basic_world<Layout> {
+    explicit sparse_world(const world_options& options = {}) : basic_world<Layout>(options) {
         this->template define<burning>().sparse();
         this->template define<label>().sparse();
         this->template define<stunned>().sparse();
@@ -34,4 +34,4 @@ struct beside_world : basic_world<Layout> {
     }
 };
 
-}  // namespace muster::test::beside
+}  // namespace muster::test::sparse_kinds

@@ -1,5 +1,6 @@
-// thread_executor: an executor with threads of its own, so that tests have real ones, as many as they want,
-// which the thread sanitizer knows, too. They begin together, so that each gets its part of little work.
+// thread_executor: an executor that starts its own threads, so that tests choose their number and
+// the thread sanitizer can observe them. All threads start together, so that each takes a part even
+// of short loops.
 #pragma once
 
 #include <muster/system/executor.hpp>
@@ -25,7 +26,7 @@ public:
             });
         begin.arrive_and_wait();
         work(0);
-        for (std::thread& one : others) one.join();
+        for (std::thread& other : others) other.join();
     }
 
 private:

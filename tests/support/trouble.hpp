@@ -1,7 +1,7 @@
-// trouble: component types that are hard to keep, and countdowns that make things fail.
+// trouble: component types that are hard to store, and countdowns that make operations fail.
 //
-// `allocations` only counts where a program asks it: see world_guarantee_test.cpp, which puts it in
-// front of malloc and its like, and of operator new.
+// `allocations` works only in programs that replace malloc, its relatives and operator new, like
+// world_guarantee_test.cpp.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace muster::test {
 
-/// Strikes once, when as many events have passed as it was told to let pass. Idle until started.
+/// Strikes once, after the number of events passed to `start`. Idle until started.
 class countdown {
 public:
     void start(int events) noexcept {
@@ -22,13 +22,13 @@ public:
         struck_ = false;
     }
     void stop() noexcept { left_ = -1; }
-    /// An event comes: whether it has to fail.
+    /// Counts an event. Returns whether it must fail.
     bool strikes() noexcept {
         if (left_ < 0) return false;
         struck_ = left_-- == 0;
         return struck_;
     }
-    /// Whether it did since it was started.
+    /// Whether it struck since it was started.
     [[nodiscard]] bool has_struck() const noexcept { return struck_; }
 
 private:
@@ -37,15 +37,15 @@ private:
 };
 
 inline countdown allocations;
-inline countdown copies;  // and other constructions of `fragile`, but moves
+inline countdown copies;  // and all other constructions of `fragile` except moves
 
-/// What `fragile` throws. Needs no memory.
+/// Exception of `fragile`. Allocates no memory.
 struct broken : std::exception {
     [[nodiscard]] const char* what() const noexcept override { return "a fragile value broke"; }
 };
 
-/// How many objects of a type live, what was done to them, and how often one was used or ended that
-/// was not alive, or was moved as bytes.
+/// Counts of living, constructed and destroyed objects of a type. `misused` counts objects that
+/// were used or destroyed while not alive, or moved as bytes.
 struct tally {
     int living = 0;
     int made = 0;
@@ -54,7 +54,7 @@ struct tally {
     [[nodiscard]] int calls() const noexcept { return made + ended; }
 };
 
-/// A base that keeps the tally of `Owner`. It knows its own address.
+/// A base that updates the tally of `Owner`. It stores its own address to detect moves as bytes.
 template <class Owner>
 class tracked {
 public:
@@ -96,16 +96,16 @@ private:
         if (self_ != this) ++count.misused;
     }
 
-    const tracked* volatile self_ = nullptr;  // volatile: what the destructor writes stays readable
+    const tracked* volatile self_ = nullptr;  // volatile: keeps the write of the destructor
 };
 
-/// Counted, and nothing of it can fail.
+/// Counted. No operation can fail.
 struct counted : tracked<counted> {
     int value;
     explicit counted(int number = 0) noexcept : value(number) {}
 };
 
-/// Its constructors throw when `copies` strikes, also the one that copies. Moving does not.
+/// Its constructors, except the move constructor, throw when `copies` strikes.
 struct fragile : tracked<fragile> {
     int value;
 
@@ -131,18 +131,18 @@ private:
     }
 };
 
-/// Can only be moved.
+/// Move-only.
 struct lone {
     std::unique_ptr<int> value;
     explicit lone(int number = 0) : value(std::make_unique<int>(number)) {}
 };
 
-/// Needs more alignment than any allocation has by itself.
+/// Needs more alignment than an ordinary allocation has.
 struct alignas(128) over_aligned {
     int value = 0;
 };
 
-/// 4 KiB, all of them the same number.
+/// 4 KiB, filled with one number.
 struct bulky {
     std::array<int, 1024> values;
     explicit bulky(int number = 0) noexcept { values.fill(number); }
@@ -150,36 +150,37 @@ struct bulky {
 
 struct tagged {};
 
-/// Cannot be assigned, only replaced.
+/// Cannot be assigned, only reconstructed.
 struct sealed {
     const int value;
     std::string copy;
     explicit sealed(int number = 0) : value(number), copy(std::to_string(number)) {}
 };
 
-inline std::string text_of(const counted& one) {
-    return std::to_string(one.value);
+inline std::string text_of(const counted& value) {
+    return std::to_string(value.value);
 }
-inline std::string text_of(const fragile& one) {
-    return std::to_string(one.value);
+inline std::string text_of(const fragile& value) {
+    return std::to_string(value.value);
 }
-inline std::string text_of(const lone& one) {
-    return one.value == nullptr ? "nothing" : std::to_string(*one.value);
+inline std::string text_of(const lone& value) {
+    return value.value == nullptr ? "nothing" : std::to_string(*value.value);
 }
-inline std::string text_of(const over_aligned& one) {
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(&one) % alignof(over_aligned) == 0;
-    return std::to_string(one.value) + (is_aligned ? "" : " at a wrong address");
+inline std::string text_of(const over_aligned& value) {
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(&value) % alignof(over_aligned) == 0;
+    return std::to_string(value.value) + (is_aligned ? "" : " at a wrong address");
 }
-inline std::string text_of(const bulky& one) {
-    for (const int each : one.values)
-        if (each != one.values[0]) return "damaged";
-    return std::to_string(one.values[0]);
+inline std::string text_of(const bulky& value) {
+    for (const int each : value.values)
+        if (each != value.values[0]) return "damaged";
+    return std::to_string(value.values[0]);
 }
 inline std::string text_of(const tagged&) {
     return "yes";
 }
-inline std::string text_of(const sealed& one) {
-    return std::to_string(one.value) + (one.copy == std::to_string(one.value) ? "" : " damaged");
+inline std::string text_of(const sealed& value) {
+    return std::to_string(value.value) +
+           (value.copy == std::to_string(value.value) ? "" : " damaged");
 }
 
 }  // namespace muster::test

@@ -1,4 +1,4 @@
-// world_dump: all that can be seen of a world, as text, so that "as it was" is one comparison.
+// world_dump: the observable state of a world as text, so that "unchanged" is one comparison.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -12,12 +12,12 @@
 
 namespace muster::test {
 
-// A component's value as text. Types of a test's own have theirs beside them.
-inline std::string text_of(const std::string& one) {
-    return detail::text("\"", one, "\"");
+// A component's value as text. A test that defines a type also defines its overload.
+inline std::string text_of(const std::string& text) {
+    return detail::text("\"", text, "\"");
 }
-inline std::string text_of(int one) {
-    return std::to_string(one);
+inline std::string text_of(int value) {
+    return std::to_string(value);
 }
 
 /// "7[2]", without the world, so that two worlds can be compared. Versions count from `base`.
@@ -46,7 +46,7 @@ std::string list(std::span<const basic_id<Layout>> ids, std::uint64_t base) {
     return made;
 }
 
-/// What all the ways to ask for a T say of `e`; nothing if it has none.
+/// The T of `e` according to every call that reads it, which must agree; empty if `e` has none.
 template <class T, class Layout>
 std::string value(basic_world<Layout>& w, basic_id<Layout> e) {
     const auto [chunk, row] = w.locate(e);
@@ -62,8 +62,8 @@ std::string value(basic_world<Layout>& w, basic_id<Layout> e) {
 
 }  // namespace dumping
 
-/// The size, the living entities by key with name, place and values, and the chunks row by row. Two
-/// worlds that are equal give the same text, if `base` is the first version of each.
+/// The size, the living entities by key with name, position and values, and the chunks row by row.
+/// Equal worlds return equal text, if `base` is the first version of each.
 template <class Layout, class... Ts>
 std::string dump(basic_world<Layout>& w, std::uint64_t base = 0) {
     const std::vector<basic_chunk<Layout>> chunks = chunks_of(w);

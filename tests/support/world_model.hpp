@@ -1,8 +1,8 @@
-// world_model: what a world must do, written as plainly as possible with maps and vectors. It shares no
-// code with the world but the packing of an id.
+// world_model: the required behaviour of a world, written as plainly as possible with maps and
+// vectors. It shares only the packing of ids with the world.
 //
-// Kinds that are sparse are in no chunk. Where there are some, the model does not know in which order chunks
-// were made, and in which order their rows came.
+// Sparse kinds are in no chunk. If there are any, the model does not predict the order of chunks
+// and rows.
 #pragma once
 
 #include <algorithm>
@@ -36,13 +36,13 @@ public:
     world_model(std::uint64_t number, const id_pool_options& options)
         : ids_(options), number_(number), first_version_(options.first_version) {}
 
-    // ---- asking --------------------------------------------------------------------------------
+    // ---- reading -------------------------------------------------------------------------------
 
     bool alive(id_type e) const { return ids_.alive(e); }
     bool foreign(id_type e) const {
         return Layout::world_bits != 0 && !e.is_null() && e.world() != 0 && e.world() != number_;
     }
-    /// What a call that needs it alive says; nothing if it is.
+    /// The error of a call that requires `e` alive; empty if it is alive.
     std::optional<errc> trouble(id_type e) const {
         if (alive(e)) return {};
         return foreign(e) ? errc::foreign_entity : errc::dead_entity;
@@ -56,7 +56,7 @@ public:
         const auto found = rows_.find(set);
         return found == rows_.end() ? none : found->second;
     }
-    /// What of it the chunk of an entity has.
+    /// The kinds that are stored in the chunk of the entity.
     kind_set set_of(const values& has) const {
         kind_set made;
         for (const auto& [kind, value] : has)
@@ -64,15 +64,16 @@ public:
         return made;
     }
     bool is_sparse(int kind) const { return sparse_.contains(kind); }
-    /// No kind is, or was since the world began.
+    /// Whether no kind is or ever was sparse.
     bool is_plain() const { return is_plain_; }
-    /// Which life of a kind an entity has: a value that goes and comes again is another.
+    /// A number for the lifetime of a value. A value that is removed and added again has a new
+    /// number.
     int life(id_type e, int kind) const { return lives_.at({e, kind}); }
-    /// The user's entities, by key.
+    /// The entities of the user, by key.
     std::vector<id_type> living() const {
         std::vector<id_type> made;
         for (const id_type e : ids_.living())
-            if (!is_own(e)) made.push_back(e);
+            if (!is_world_owned(e)) made.push_back(e);
         return made;
     }
     std::size_t count(int kind) const {
@@ -80,7 +81,7 @@ public:
         for (const auto& [e, state] : all_) sum += state.has.contains(kind) ? 1u : 0u;
         return sum;
     }
-    /// The first by chunk and row that has this value.
+    /// The first entity with this value, by chunk and row.
     id_type find(int kind, int value) const {
         for (const kind_set& chunk : order_)
             if (chunk.contains(kind))
@@ -88,12 +89,12 @@ public:
                     if (at(e).has.at(kind) == value) return e;
         return {};
     }
-    /// Any that has this value.
+    /// Whether `e` has this value or, if `e` is null, no entity has it.
     bool is_found(id_type e, int kind, int value) const {
         if (e.is_null())
-            return std::ranges::none_of(all_, [&](const auto& one) {
-                const auto found = one.second.has.find(kind);
-                return found != one.second.has.end() && found->second == value;
+            return std::ranges::none_of(all_, [&](const auto& item) {
+                const auto found = item.second.has.find(kind);
+                return found != item.second.has.end() && found->second == value;
             });
         return has(e, kind) && at(e).has.at(kind) == value;
     }
@@ -105,8 +106,8 @@ public:
 
     // ---- changing ------------------------------------------------------------------------------
 
-    /// The first use of a kind makes a fragment: with the highest key that is free.
-    std::optional<errc> meet_fragment(int kind) {
+    /// Creates the fragment of a kind on its first use, with the highest free key.
+    std::optional<errc> register_kind(int kind) {
         if (fragments_.contains(kind)) return {};
         const std::optional<id_type> made = highest_free();
         if (!made) return errc::id_overflow;
@@ -114,21 +115,21 @@ public:
         all_[*made];
         return {};
     }
-    /// The fragments of these kinds, and their chunk.
-    std::optional<errc> meet(const std::vector<int>& kinds) {
+    /// Creates the missing fragments of these kinds, and their chunk.
+    std::optional<errc> register_kinds(const std::vector<int>& kinds) {
         for (const int kind : kinds)
-            if (const auto trouble = meet_fragment(kind)) return trouble;
+            if (const auto trouble = register_kind(kind)) return trouble;
         kind_set set(kinds.begin(), kinds.end());
         std::erase_if(set, [&](int kind) { return is_sparse(kind); });
         make_chunk(set);
         return {};
     }
-    /// A chunk of these is made, if there is none.
+    /// Creates the chunk of these kinds if it is missing.
     void make_chunk(const kind_set& set) {
         if (!set.empty() && std::ranges::find(order_, set) == order_.end()) order_.push_back(set);
     }
 
-    /// Of a kind that nobody has.
+    /// Makes a kind sparse that no entity has.
     void make_sparse(int kind) {
         sparse_.insert(kind);
         is_plain_ = false;
@@ -136,42 +137,42 @@ public:
 
     outcome spawn(const values& has) {
         const outcome made = ids_.create();
-        if (const id_type* e = std::get_if<id_type>(&made)) enter(*e, has);
+        if (const id_type* e = std::get_if<id_type>(&made)) add(*e, has);
         return made;
     }
     outcome spawn_at(id_type wanted, const values& has) {
         const outcome made = ids_.create_at(wanted);
-        if (const id_type* e = std::get_if<id_type>(&made)) enter(*e, has);
+        if (const id_type* e = std::get_if<id_type>(&made)) add(*e, has);
         return made;
     }
 
-    /// The entity now has exactly these.
-    void become(id_type e, const values& has) {
-        renew(e, has);
+    /// Replaces the components of the entity.
+    void replace_all(id_type e, const values& has) {
+        start_lives(e, has);
         make_chunk(set_of(has));
         const std::string name = at(e).name;
         if (set_of(has) == set_of(at(e).has)) {
             all_[e].has = has;
             return;
         }
-        leave(e);
-        enter(e, has);
+        remove_row(e);
+        add(e, has);
         all_[e].name = name;
     }
 
     bool destroy(id_type e) {
         if (!alive(e)) return false;
-        std::optional<int> gone;
+        std::optional<int> destroyed;
         for (const auto& [kind, fragment] : fragments_)
-            if (fragment == e) gone = kind;
-        if (gone) make_ways_out(*gone);
-        leave(e);
+            if (fragment == e) destroyed = kind;
+        if (destroyed) make_target_chunks(*destroyed);
+        remove_row(e);
         all_.erase(e);
-        if (gone) forget_kind(*gone);
+        if (destroyed) erase_kind(*destroyed);
         return ids_.destroy(e);
     }
 
-    /// Takes a kind from all, chunk by chunk.
+    /// Removes a kind from all entities, chunk by chunk.
     std::size_t clear_kind(int kind) {
         if (!fragments_.contains(kind)) return 0;
         if (is_sparse(kind)) {
@@ -191,7 +192,7 @@ public:
             for (const id_type e : owners) {
                 all_[e].has.erase(kind);
                 make_chunk(set_of(at(e).has));
-                settle(e);
+                append_row(e);
             }
         }
         return count;
@@ -201,13 +202,13 @@ public:
         rows_.clear();
         for (const id_type e : living()) ids_.destroy(e);
         for (auto at = all_.begin(); at != all_.end();)
-            at = is_own(at->first) ? std::next(at) : all_.erase(at);
+            at = is_world_owned(at->first) ? std::next(at) : all_.erase(at);
         for (auto& [e, state] : all_) state.has.clear();
         std::erase_if(names_, [&](id_type e) { return !alive(e); });
     }
 
     void collect_garbage() {
-        std::erase_if(order_, [&](const kind_set& one) { return rows(one).empty(); });
+        std::erase_if(order_, [&](const kind_set& chunk) { return rows(chunk).empty(); });
     }
 
     void name(id_type e, const std::string& name) {
@@ -226,7 +227,7 @@ public:
     std::size_t recycle_tombstones() { return ids_.recycle_tombstones(); }
 
 private:
-    bool is_own(id_type e) const {
+    bool is_world_owned(id_type e) const {
         for (const auto& [kind, fragment] : fragments_)
             if (fragment == e) return true;
         return false;
@@ -245,20 +246,20 @@ private:
         }
     }
 
-    void enter(id_type e, const values& has) {
-        renew(e, has);
+    void add(id_type e, const values& has) {
+        start_lives(e, has);
         all_[e].has = has;
-        settle(e);
+        append_row(e);
     }
-    void settle(id_type e) {
+    void append_row(id_type e) {
         if (const kind_set set = set_of(at(e).has); !set.empty()) rows_[set].push_back(e);
     }
-    void renew(id_type e, const values& has) {
+    void start_lives(id_type e, const values& has) {
         for (const auto& [kind, value] : has)
             if (!all_[e].has.contains(kind)) lives_[{e, kind}] = ++last_life_;
     }
 
-    void leave(id_type e) {
+    void remove_row(id_type e) {
         const auto found = rows_.find(set_of(at(e).has));
         if (found == rows_.end()) return;
         const auto row = std::ranges::find(found->second, e);
@@ -266,30 +267,30 @@ private:
         found->second.pop_back();
     }
 
-    /// The chunks that those who lose the kind go to.
-    void make_ways_out(int kind) {
-        for (kind_set one : std::vector<kind_set>(order_))
-            if (one.contains(kind) && !rows(one).empty()) {
-                one.erase(kind);
-                make_chunk(one);
+    /// Creates the target chunks of the entities that a removal of the kind moves.
+    void make_target_chunks(int kind) {
+        for (kind_set chunk : std::vector<kind_set>(order_))
+            if (chunk.contains(kind) && !rows(chunk).empty()) {
+                chunk.erase(kind);
+                make_chunk(chunk);
             }
     }
 
-    void forget_kind(int kind) {
+    void erase_kind(int kind) {
         clear_kind(kind);
         fragments_.erase(kind);
         sparse_.erase(kind);
-        std::erase_if(order_, [&](const kind_set& one) { return one.contains(kind); });
+        std::erase_if(order_, [&](const kind_set& chunk) { return chunk.contains(kind); });
     }
 
     id_model<Layout> ids_;
     std::uint64_t number_;
     std::uint64_t first_version_;
-    std::map<id_type, entity_state> all_;            // the fragments of kinds, too
+    std::map<id_type, entity_state> all_;            // including the fragments of kinds
     std::map<kind_set, std::vector<id_type>> rows_;  // of each chunk
-    std::vector<kind_set> order_;                    // chunks as they were made
-    std::map<int, id_type> fragments_;               // of kinds that were used
-    std::vector<id_type> names_;                     // as they were given
+    std::vector<kind_set> order_;                    // chunks in creation order
+    std::map<int, id_type> fragments_;               // of registered kinds
+    std::vector<id_type> names_;                     // in the order of naming
     kind_set sparse_;
     bool is_plain_ = true;
     std::map<std::pair<id_type, int>, int> lives_;

@@ -1,4 +1,4 @@
-// world_stories: the stories of world_story.hpp, compiled once for all programs that tell them.
+// world_stories: the stories of world_story.hpp, compiled once for all programs that run them.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace muster::test {
 
-/// Runs a story, and once more with all operations told if it ends in a `difference`. How many steps.
-/// Defined for the presets and for `scarce`.
+/// Runs a story and returns the number of steps. If it throws a `difference`, runs it again with a
+/// log of all operations. Defined for the presets and for `scarce`.
 template <class Layout>
 std::size_t run_world_story(std::span<const std::uint8_t> bytes);
 

@@ -1,5 +1,5 @@
-// world_story: a run of operations on a world and on its model side by side, told by bytes. After each
-// operation what it touched is compared, now and then everything is.
+// world_story: bytes choose operations, which the story applies to a world and to its model. After
+// each operation it compares the affected ids, and sometimes everything.
 #pragma once
 
 #include <muster/world/world.hpp>
@@ -26,11 +26,11 @@ public:
     using model_type = world_model<Layout>;
     using values = typename model_type::values;
 
-    /// The kinds of which `sparse` has the bit are sparse.
-    world_story(const world_options& options, unsigned sparse, bool tell = false)
+    /// `sparse` has a bit for each kind that is sparse.
+    world_story(const world_options& options, unsigned sparse, bool is_logging = false)
         : world_(options),
-          stranger_(world_options{}),
-          // The first id shows at which version this world starts.
+          foreign_world_(world_options{}),
+          // The first id reveals the first version of this world.
           model_(world_.number(),
                  {.world = world_.number(),
                   .first_key = options.first_key,
@@ -38,11 +38,11 @@ public:
                   .reuse = options.reuse,
                   .first_version = world_.template component<kind<0>>().id().version()}),
           sparse_kinds_(sparse),
-          tell_(tell) {
-        (void)model_.meet({0});
+          is_logging_(is_logging) {
+        (void)model_.register_kinds({0});
         model_.collect_garbage();
         make_sparse();
-        foreign_ = stranger_.spawn(number{1});
+        foreign_ = foreign_world_.spawn(number{1});
     }
 
     void run(std::span<const std::uint8_t> bytes) {
@@ -53,13 +53,13 @@ public:
 
     std::size_t steps() const { return steps_; }
 
-    /// One operation; throws `difference`.
+    /// Runs one operation. Throws `difference`.
     void step(byte_source& from) {
         ++steps_;
         const int which = from.byte() % 40;
         const int value = from.byte() * 7 + 1;
         const int set = static_cast<int>(from.byte()) % set_count;
-        const int one = static_cast<int>(from.byte()) % kind_count;
+        const int item = static_cast<int>(from.byte()) % kind_count;
         switch (which) {
         case 0:
         case 1:
@@ -74,14 +74,14 @@ public:
         case 10:
         case 11:
         case 12:
-        case 13: set_one(any_id(from), one, value); break;
+        case 13: set_one(any_id(from), item, value); break;
         case 14:
         case 15: set_many(any_id(from), set, value); break;
         case 16: add_many(any_id(from), set); break;
         case 17: emplace(any_id(from), value, from.byte() % 2 == 0); break;
         case 18: patch(any_id(from), value); break;
         case 19:
-        case 20: remove_one(any_id(from), one); break;
+        case 20: remove_one(any_id(from), item); break;
         case 21:
         case 22: remove_many(any_id(from), set); break;
         case 23: clear(any_id(from)); break;
@@ -91,14 +91,14 @@ public:
         case 27: destroy(any_id(from)); break;
         case 28: destroy_several(any_id(from), any_id(from)); break;
         case 29: destroy_if(from.byte()); break;
-        case 30: clear_kind(one); break;
+        case 30: clear_kind(item); break;
         case 31: rarely(from, [&] { collect_garbage(); }); break;
-        case 32: copy_between(any_id(from), any_id(from), one); break;
+        case 32: copy_between(any_id(from), any_id(from), item); break;
         case 33: name(any_id(from), value % 5); break;
-        case 34: single(one, value); break;
+        case 34: single(item, value); break;
         case 35:
             rarely(from, [&] {
-                destroy_kind(one);
+                destroy_kind(item);
                 if (from.byte() % 2 == 0) make_sparse();
             });
             break;
@@ -128,8 +128,8 @@ public:
             expect("rows", rows, wanted);
         }
         for (const id_type e : seen_) look_at(e);
-        for (int one = 0; one < kind_count; ++one)
-            with_kind(one, [&]<int Kind>() {
+        for (int value = 0; value < kind_count; ++value)
+            with_kind(value, [&]<int Kind>() {
                 expect("count", world_.template count<kind<Kind>>(), model_.count(Kind));
             });
         for (int value = 1; value < 64; value += 7)
@@ -143,7 +143,8 @@ public:
         look_at_loop<2, 9, 0>();
     }
 
-    /// All that have the first kind and not the last are seen once, with what they have of the second.
+    /// Compares a loop over the entities with the first kind and without the last. The second is
+    /// optional.
     template <int With, int Maybe, int Without>
     void look_at_loop() {
         if (!model_.fragment(With) || !model_.fragment(Maybe) || !model_.fragment(Without)) return;
@@ -165,21 +166,21 @@ public:
         expect("a loop", seen, wanted);
     }
 
-    /// Everything that can be asked of an id, whatever it is.
+    /// Compares the result of every call that reads `e`, for any id.
     void look_at(id_type e) {
         const bool alive = model_.alive(e);
         expect("alive", world_.alive(e), alive);
         const values has = alive ? model_.at(e).has : values{};
         expect("empty", world_.empty(e), has.empty());
         expect("name", std::string(world_.name(e)), alive ? model_.at(e).name : std::string());
-        for (int one = 0; one < kind_count; ++one)
-            with_kind(one, [&]<int Kind>() {
+        for (int item = 0; item < kind_count; ++item)
+            with_kind(item, [&]<int Kind>() {
                 const auto wanted = has.find(Kind);
                 expect("has", world_.template has<kind<Kind>>(e), wanted != has.end());
                 const auto* const value = std::as_const(world_).template try_get<kind<Kind>>(e);
                 expect("try_get", value != nullptr, wanted != has.end());
                 if (value != nullptr) expect("value", read(*value), wanted->second);
-                if (value != nullptr) look_at_place(e, Kind, value);
+                if (value != nullptr) look_at_address(e, Kind, value);
             });
         if (!alive) {
             compare("get", [&] { (void)world_.template get<number>(e); }, model_.trouble(e));
@@ -199,31 +200,31 @@ public:
             expect("chunk has", chunk.has(*model_.fragment(kind)), inside.contains(kind));
     }
 
-    /// The value of a sparse kind stays where it is while it lives.
+    /// A sparse value keeps its address while it exists.
     template <class T>
-    void look_at_place(id_type e, int kind, const T* value) {
+    void look_at_address(id_type e, int kind, const T* value) {
         if (!model_.is_sparse(kind) || std::is_same_v<T, marker>) return;
         const std::pair<int, const void*> now{model_.life(e, kind), value};
-        auto& known = places_[{e, kind}];
-        if (known.first == now.first) expect("place", known.second, now.second);
+        auto& known = addresses_[{e, kind}];
+        if (known.first == now.first) expect("address", known.second, now.second);
         known = now;
     }
 
 private:
     void make_sparse() {
-        for (int one = 0; one < kind_count; ++one)
-            if ((sparse_kinds_ >> one & 1u) != 0 && !model_.is_sparse(one) &&
-                model_.count(one) == 0)
-                with_kind(one, [&]<int Kind>() {
-                    note("sparse", Kind, 0);
-                    const auto trouble = model_.meet_fragment(Kind);
+        for (int value = 0; value < kind_count; ++value)
+            if ((sparse_kinds_ >> value & 1u) != 0 && !model_.is_sparse(value) &&
+                model_.count(value) == 0)
+                with_kind(value, [&]<int Kind>() {
+                    log("sparse", Kind, 0);
+                    const auto trouble = model_.register_kind(Kind);
                     compare(
                         "sparse", [&] { world_.template define<kind<Kind>>().sparse(); }, trouble);
                     if (!trouble) model_.make_sparse(Kind);
                 });
     }
 
-    // ---- entities come -------------------------------------------------------------------------
+    // ---- creating entities ---------------------------------------------------------------------
 
     template <int... Kinds>
     static values values_of(set_of_kinds<Kinds...>, [[maybe_unused]] int value) {
@@ -235,10 +236,10 @@ private:
     }
 
     void spawn(int set, int value) {
-        note("spawn", set, value);
+        log("spawn", set, value);
         with_set(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             const auto wanted = [&]() -> typename model_type::outcome {
-                if (const auto trouble = model_.meet(list_of(kinds))) return *trouble;
+                if (const auto trouble = model_.register_kinds(list_of(kinds))) return *trouble;
                 return model_.spawn(values_of(kinds, value));
             }();
             compare_id(
@@ -246,24 +247,24 @@ private:
         });
     }
 
-    void spawn_at(id_type wish, int set, int value) {
-        note("spawn_at " + to_string(wish), set, value);
+    void spawn_at(id_type wanted_id, int set, int value) {
+        log("spawn_at " + to_string(wanted_id), set, value);
         with_set(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             const auto wanted = [&]() -> typename model_type::outcome {
-                if (const auto trouble = model_.meet(list_of(kinds))) return *trouble;
-                return model_.spawn_at(wish, values_of(kinds, value));
+                if (const auto trouble = model_.register_kinds(list_of(kinds))) return *trouble;
+                return model_.spawn_at(wanted_id, values_of(kinds, value));
             }();
             compare_id(
-                "spawn_at", [&] { return world_.spawn_at(wish, made_of<kind<Kinds>>(value)...); },
-                wanted);
+                "spawn_at",
+                [&] { return world_.spawn_at(wanted_id, made_of<kind<Kinds>>(value)...); }, wanted);
         });
     }
 
-    /// All or none: what the model gives for `count` single ones.
+    /// Spawns `count` entities in the model, or none.
     std::optional<errc> expect_many(const std::vector<int>& kinds, std::size_t count,
                                     const values& has, std::vector<id_type>& wanted) {
         if (model_.available() < count) return errc::id_overflow;
-        if (const auto trouble = model_.meet(kinds)) return trouble;
+        if (const auto trouble = model_.register_kinds(kinds)) return trouble;
         if (model_.available() < count) return errc::id_overflow;
         for (std::size_t i = 0; i < count; ++i)
             wanted.push_back(std::get<id_type>(model_.spawn(has)));
@@ -271,7 +272,7 @@ private:
     }
 
     void spawn_many(int set, int value, std::size_t count) {
-        note("spawn_many " + std::to_string(count), set, value);
+        log("spawn_many " + std::to_string(count), set, value);
         with_set<copyable_set_count>(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             std::vector<id_type> wanted;
             std::vector<id_type> got;
@@ -292,7 +293,7 @@ private:
     }
 
     void spawn_rows(int set, int value, std::size_t count) {
-        note("spawn_rows " + std::to_string(count), set, value);
+        log("spawn_rows " + std::to_string(count), set, value);
         with_set<copyable_set_count>(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             if constexpr (sizeof...(Kinds) != 0) {
                 std::vector<id_type> wanted;
@@ -307,7 +308,7 @@ private:
                                 got.assign(rows.entities().begin(), rows.entities().end());
                                 compare("reset in fill", [&] { world_.reset(); }, errc::in_scope);
                                 world_.defer();
-                                for (const id_type one : got) world_.destroy(one);
+                                for (const id_type e : got) world_.destroy(e);
                                 world_.cancel();
                             },
                             made_of<kind<Kinds>>(value)...);
@@ -318,13 +319,13 @@ private:
         });
     }
 
-    /// What a clone of it has; or why it cannot be.
+    /// The components of a clone, or the error of cloning.
     template <class Kinds>
     std::variant<values, errc> cloned(id_type prototype, Kinds kinds, int value,
                                       std::size_t count = 1, bool many = false) {
         if (const auto trouble = model_.trouble(prototype)) return *trouble;
         if (many && model_.available() < count) return errc::id_overflow;
-        if (const auto trouble = model_.meet(list_of(kinds))) return *trouble;
+        if (const auto trouble = model_.register_kinds(list_of(kinds))) return *trouble;
         values has = values_of(kinds, value);
         const values& old = model_.at(prototype).has;
         const bool copies_owner = old.contains(4) && !has.contains(4);
@@ -336,7 +337,7 @@ private:
     }
 
     void clone(id_type prototype, int set, int value) {
-        note("clone " + to_string(prototype), set, value);
+        log("clone " + to_string(prototype), set, value);
         with_set(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             auto has = cloned(prototype, kinds, value);
             const auto wanted = [&]() -> typename model_type::outcome {
@@ -350,7 +351,7 @@ private:
     }
 
     void clone_many(id_type prototype, int set, int value, std::size_t count) {
-        note("clone_many " + to_string(prototype), set, value);
+        log("clone_many " + to_string(prototype), set, value);
         with_set<copyable_set_count>(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             auto has = cloned(prototype, kinds, value, count, true);
             std::optional<errc> trouble;
@@ -367,12 +368,12 @@ private:
     }
 
     void build(int set, int value, id_type prototype) {
-        note("build", set, value);
+        log("build", set, value);
         with_set<copyable_set_count>(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             auto builder = world_.builder();
             (builder.set(made_of<kind<Kinds>>(value)), ...);
             const auto wanted = [&]() -> typename model_type::outcome {
-                if (const auto trouble = model_.meet(list_of(kinds))) return *trouble;
+                if (const auto trouble = model_.register_kinds(list_of(kinds))) return *trouble;
                 return model_.spawn(values_of(kinds, value));
             }();
             compare_id("build", [&] { return builder.spawn(); }, wanted);
@@ -387,23 +388,23 @@ private:
 
     // ---- values --------------------------------------------------------------------------------
 
-    /// What the model does for a set of these values; nothing if it works.
-    std::optional<errc> put(id_type e, const std::vector<int>& kinds, const values& given,
+    /// Sets these values in the model. Returns the expected error; empty if there is none.
+    std::optional<errc> put(id_type e, const std::vector<int>& kinds, const values& arguments,
                             bool keep) {
         if (const auto trouble = model_.trouble(e)) return trouble;
-        // One component that is there is found without a chunk.
+        // A single existing component is found without its chunk.
         if (kinds.size() != 1 || !model_.has(e, kinds[0]))
-            if (const auto trouble = model_.meet(kinds)) return trouble;
+            if (const auto trouble = model_.register_kinds(kinds)) return trouble;
         values has = model_.at(e).has;
-        for (const auto& [kind, value] : given)
+        for (const auto& [kind, value] : arguments)
             if (!keep || !has.contains(kind)) has[kind] = value;
-        model_.become(e, has);
+        model_.replace_all(e, has);
         return {};
     }
 
-    void set_one(id_type e, int one, int value) {
-        note("set " + to_string(e), one, value);
-        with_kind(one, [&]<int Kind>() {
+    void set_one(id_type e, int item, int value) {
+        log("set " + to_string(e), item, value);
+        with_kind(item, [&]<int Kind>() {
             const auto trouble = put(e, {Kind}, {{Kind, kept<kind<Kind>>(value)}}, false);
             compare("set", [&] { world_.set(e, made_of<kind<Kind>>(value)); }, trouble);
         });
@@ -411,7 +412,7 @@ private:
     }
 
     void set_many(id_type e, int set, int value) {
-        note("set many " + to_string(e), set, value);
+        log("set many " + to_string(e), set, value);
         with_set(set, [&]<int... Kinds>(set_of_kinds<Kinds...> kinds) {
             if constexpr (sizeof...(Kinds) != 0) {
                 const auto trouble = put(e, list_of(kinds), values_of(kinds, value), false);
@@ -423,8 +424,8 @@ private:
     }
 
     void add_many(id_type e, int set) {
-        note("add " + to_string(e), set, 0);
-        // Only kinds whose default reads as a number.
+        log("add " + to_string(e), set, 0);
+        // Only kinds whose default can be read as a number.
         const bool added = model_.alive(e) && !(model_.has(e, 0) && model_.has(e, 2));
         bool got = false;
         const auto trouble = put(e, {0, 2}, {{0, 0}, {2, 0}}, true);
@@ -434,7 +435,7 @@ private:
     }
 
     void emplace(id_type e, int value, bool only_if_missing) {
-        note("emplace " + to_string(e), 3, value);
+        log("emplace " + to_string(e), 3, value);
         const std::string made = made_of<std::string>(value);
         const bool keep = only_if_missing && model_.has(e, 3);
         const auto trouble = keep ? std::nullopt : put(e, {3}, {{3, value}}, false);
@@ -451,13 +452,13 @@ private:
     }
 
     void patch(id_type e, int value) {
-        note("patch " + to_string(e), 0, value);
+        log("patch " + to_string(e), 0, value);
         auto trouble = model_.trouble(e);
         if (!trouble && !model_.has(e, 0)) trouble = errc::missing_component;
         if (!trouble) {
             values has = model_.at(e).has;
             has[0] = value;
-            model_.become(e, has);
+            model_.replace_all(e, has);
         }
         compare(
             "patch",
@@ -466,10 +467,10 @@ private:
         look_at(e);
     }
 
-    /// A value of one entity becomes the value of another, in place.
-    void copy_between(id_type from, id_type to, int one) {
-        note("copy from " + to_string(from) + " to " + to_string(to), one, 0);
-        with_kind(one, [&]<int Kind>() {
+    /// Copies a value from one entity to another by reference into the world.
+    void copy_between(id_type from, id_type to, int item) {
+        log("copy from " + to_string(from) + " to " + to_string(to), item, 0);
+        with_kind(item, [&]<int Kind>() {
             using type = kind<Kind>;
             if constexpr (std::is_copy_constructible_v<type> && Kind != 2) {
                 if (!model_.has(from, Kind)) return;
@@ -482,14 +483,14 @@ private:
         look_at(to);
     }
 
-    void remove_one(id_type e, int one) {
-        note("remove " + to_string(e), one, 0);
-        with_kind(one, [&]<int Kind>() {
+    void remove_one(id_type e, int value) {
+        log("remove " + to_string(e), value, 0);
+        with_kind(value, [&]<int Kind>() {
             remove(e, {Kind}, [&] { return world_.template remove<kind<Kind>>(e); });
         });
     }
     void remove_many(id_type e, int set) {
-        note("remove many " + to_string(e), set, 0);
+        log("remove many " + to_string(e), set, 0);
         with_set(set, [&]<int... Kinds>(set_of_kinds<Kinds...>) {
             if constexpr (sizeof...(Kinds) != 0)
                 remove(e, {Kinds...}, [&] { return world_.template remove<kind<Kinds>...>(e); });
@@ -503,12 +504,12 @@ private:
             values has = model_.at(e).has;
             for (const int kind : kinds) wanted |= has.erase(kind) != 0;
             std::optional<errc> no_key;
-            if (wanted) no_key = model_.meet(kinds);
+            if (wanted) no_key = model_.register_kinds(kinds);
             if (no_key) {
                 compare("remove", call, no_key);
                 return;
             }
-            if (wanted) model_.become(e, has);
+            if (wanted) model_.replace_all(e, has);
         }
         bool got = false;
         compare("remove", [&] { got = call(); }, trouble);
@@ -517,28 +518,28 @@ private:
     }
 
     void clear(id_type e) {
-        note("clear " + to_string(e), 0, 0);
+        log("clear " + to_string(e), 0, 0);
         const auto trouble = model_.foreign(e) ? std::optional(errc::foreign_entity) : std::nullopt;
         const bool wanted = model_.alive(e) && !model_.at(e).has.empty();
-        if (wanted) model_.become(e, {});
+        if (wanted) model_.replace_all(e, {});
         bool got = false;
         compare("clear", [&] { got = world_.clear(e); }, trouble);
         expect("cleared", got, wanted);
         look_at(e);
     }
 
-    void clear_kind(int one) {
-        note("clear kind", one, 0);
-        with_kind(one, [&]<int Kind>() {
+    void clear_kind(int value) {
+        log("clear kind", value, 0);
+        with_kind(value, [&]<int Kind>() {
             expect("clear kind", world_.template clear<kind<Kind>>(), model_.clear_kind(Kind));
         });
     }
 
-    void single(int one, int value) {
-        note("single", one, value);
-        with_kind(one, [&]<int Kind>() {
+    void single(int item, int value) {
+        log("single", item, value);
+        with_kind(item, [&]<int Kind>() {
             using type = kind<Kind>;
-            auto trouble = model_.fragment(Kind) ? std::nullopt : model_.meet_fragment(Kind);
+            auto trouble = model_.fragment(Kind) ? std::nullopt : model_.register_kind(Kind);
             if (!trouble)
                 trouble = put(*model_.fragment(Kind), {Kind}, {{Kind, kept<type>(value)}}, false);
             compare("set_single", [&] { world_.set_single(made_of<type>(value)); }, trouble);
@@ -549,17 +550,17 @@ private:
             if (value % 2 == 0) return;
             values has = model_.at(*model_.fragment(Kind)).has;
             has.erase(Kind);
-            (void)model_.meet({Kind});
-            model_.become(*model_.fragment(Kind), has);
+            (void)model_.register_kinds({Kind});
+            model_.replace_all(*model_.fragment(Kind), has);
             expect("remove_single", world_.template remove_single<type>(), true);
             expect("has no single", world_.template has_single<type>(), false);
         });
     }
 
-    // ---- entities go ---------------------------------------------------------------------------
+    // ---- destroying entities -------------------------------------------------------------------
 
     void destroy(id_type e) {
-        note("destroy " + to_string(e), 0, 0);
+        log("destroy " + to_string(e), 0, 0);
         const auto trouble = model_.foreign(e) ? std::optional(errc::foreign_entity) : std::nullopt;
         const bool wanted = model_.destroy(e);
         bool got = false;
@@ -569,7 +570,7 @@ private:
     }
 
     void destroy_several(id_type a, id_type b) {
-        note("destroy " + to_string(a) + " and " + to_string(b), 0, 0);
+        log("destroy " + to_string(a) + " and " + to_string(b), 0, 0);
         std::optional<errc> trouble;
         if (model_.foreign(a) || model_.foreign(b)) trouble = errc::foreign_entity;
         std::size_t wanted = 0;
@@ -583,8 +584,8 @@ private:
     }
 
     void destroy_if(std::uint8_t mask) {
-        note("destroy_if", mask, 0);
-        if (mask % 4 != 0) return;  // or few would grow old
+        log("destroy_if", mask, 0);
+        if (mask % 4 != 0) return;  // otherwise few entities would live long
         std::size_t wanted = 0;
         const auto chosen = [&](id_type e) { return (e.key() & mask) == mask; };
         for (const id_type e : model_.living())
@@ -592,34 +593,34 @@ private:
         expect("destroy_if", world_.destroy_if(chosen), wanted);
     }
 
-    void destroy_kind(int one) {
-        if (const auto fragment = model_.fragment(one)) destroy(*fragment);
+    void destroy_kind(int value) {
+        if (const auto fragment = model_.fragment(value)) destroy(*fragment);
     }
 
     void reset() {
-        note("reset", 0, 0);
+        log("reset", 0, 0);
         world_.reset();
         model_.reset();
         look_at_all();
     }
 
-    // ---- the rest ------------------------------------------------------------------------------
+    // ---- other calls ---------------------------------------------------------------------------
 
     void collect_garbage() {
-        note("collect_garbage", 0, 0);
+        log("collect_garbage", 0, 0);
         world_.collect_garbage();
         model_.collect_garbage();
         look_at_all();
     }
 
     void recycle() {
-        note("recycle", 0, 0);
+        log("recycle", 0, 0);
         expect("recycle", world_.recycle_tombstones(), model_.recycle_tombstones());
     }
 
     void name(id_type e, int which) {
         const std::string text = which == 0 ? "" : "name " + std::to_string(which);
-        note("name " + to_string(e) + " " + text, 0, 0);
+        log("name " + to_string(e) + " " + text, 0, 0);
         const auto trouble = model_.trouble(e);
         if (!trouble) model_.name(e, text);
         compare("name", [&] { world_.name(e, text); }, trouble);
@@ -634,7 +635,7 @@ private:
         if (from.byte() % 8 == 0) call();
     }
 
-    /// Alive, dead, null, of another world, a fragment, close to one of these, or any bits.
+    /// A living, dead, null, foreign or similar id, a fragment, or any bits.
     id_type any_id(byte_source& from) {
         const std::uint8_t kind = from.byte();
         const id_type known = seen_.empty() ? id_type{} : seen_[from.below(seen_.size())];
@@ -673,7 +674,7 @@ private:
             call();
         } catch (const error& e) {
             got = e.code();
-            if (std::string(e.what()).empty()) fail(what, "an error without a sentence");
+            if (std::string(e.what()).empty()) fail(what, "an error without a message");
         }
         if (got != wanted)
             fail(what, std::string(got ? to_string(*got) : "no error") + " instead of " +
@@ -694,30 +695,30 @@ private:
 
     template <class T>
     void expect(const char* what, const T& got, const T& wanted) {
-        if (!(got == wanted)) fail(what, "not as the model says");
+        if (!(got == wanted)) fail(what, "differs from the model");
     }
 
     [[noreturn]] void fail(const char* what, const std::string& how) {
         throw difference(std::string(what) + ": " + how + ", after " + std::to_string(steps_) +
-                         " steps\n" + told_);
+                         " steps\n" + log_);
     }
 
-    void note(const std::string& what, int set, int value) {
-        if (tell_)
-            told_ +=
+    void log(const std::string& what, int set, int value) {
+        if (is_logging_)
+            log_ +=
                 "  " + what + " / " + std::to_string(set) + " / " + std::to_string(value) + "\n";
     }
 
     basic_world<Layout> world_;
-    basic_world<Layout> stranger_;
+    basic_world<Layout> foreign_world_;
     model_type model_;
     std::vector<id_type> seen_;
     id_type foreign_;
-    std::map<std::pair<id_type, int>, std::pair<int, const void*>> places_;
+    std::map<std::pair<id_type, int>, std::pair<int, const void*>> addresses_;
     std::size_t steps_ = 0;
     unsigned sparse_kinds_;
-    bool tell_;
-    std::string told_;
+    bool is_logging_;
+    std::string log_;
 };
 
 template <class Layout>
@@ -730,11 +731,11 @@ std::size_t run_world_story(std::span<const std::uint8_t> bytes) {
         if (bytes[0] & 8) options.last_key = 100;
     }
     unsigned sparse = 0;
-    if (bytes.size() > 3 && bytes[1] % 4 != 0)  // none, some or all
+    if (bytes.size() > 3 && bytes[1] % 4 != 0)  // no, some or all kinds
         sparse = bytes[1] % 4 == 3 ? ~0u : bytes[2] | unsigned{bytes[3]} << 8;
     const long living_before = living_empty::count;
-    const auto run = [&](bool tell) {
-        world_story<Layout> story(options, sparse, tell);
+    const auto run = [&](bool is_logging) {
+        world_story<Layout> story(options, sparse, is_logging);
         story.run(bytes);
         return story.steps();
     };

@@ -1,4 +1,4 @@
-// What systems are processed with: which values they take for which.
+// Payloads: which arguments of `process_with` convert to which parameters of a system.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -22,9 +22,9 @@ class payload : public ::testing::Test {
 public:
     world w;
 
-    /// What a system that takes a `T` gets of this value; nothing if it refuses it.
+    /// Returns the value that a system with a parameter `T` receives, or nothing if it is refused.
     template <class T, class Given>
-    std::optional<T> taken(const Given& given) {
+    std::optional<T> received(const Given& given) {
         std::optional<T> got;
         const auto s = w.system().execute([&](T value) { got.emplace(value); });
         const std::optional<errc> code = code_of([&] { w.process_with(s, given); });
@@ -38,64 +38,65 @@ public:
 template <class T>
 constexpr T most = std::numeric_limits<T>::max();
 
-TEST_F(payload, of_the_type_that_is_wanted_is_taken_as_it_is) {
-    EXPECT_EQ(taken<int>(-5), -5);
-    EXPECT_EQ(taken<float>(0.1f), 0.1f);
-    EXPECT_EQ(taken<std::string>(std::string("text")), "text");
-    EXPECT_EQ(taken<std::uint64_t>(most<std::uint64_t>), most<std::uint64_t>);
-    EXPECT_EQ(taken<long double>(0.1L), 0.1L);
+TEST_F(payload, of_the_parameter_type_is_passed_unchanged) {
+    EXPECT_EQ(received<int>(-5), -5);
+    EXPECT_EQ(received<float>(0.1f), 0.1f);
+    EXPECT_EQ(received<std::string>(std::string("text")), "text");
+    EXPECT_EQ(received<std::uint64_t>(most<std::uint64_t>), most<std::uint64_t>);
+    EXPECT_EQ(received<long double>(0.1L), 0.1L);
     const auto shared = std::make_shared<int>(1);
-    EXPECT_EQ(taken<std::shared_ptr<int>>(shared), shared);
+    EXPECT_EQ(received<std::shared_ptr<int>>(shared), shared);
     EXPECT_EQ(shared.use_count(), 1);
 }
 
-TEST_F(payload, that_is_real_can_be_another_real_type) {
-    EXPECT_EQ(taken<float>(0.016), 0.016f);
-    EXPECT_EQ(taken<double>(0.5f), 0.5);
-    EXPECT_EQ(taken<double>(0.25L), 0.25);
-    EXPECT_EQ(taken<long double>(0.5), 0.5L);
+TEST_F(payload, converts_between_floating_point_types) {
+    EXPECT_EQ(received<float>(0.016), 0.016f);
+    EXPECT_EQ(received<double>(0.5f), 0.5);
+    EXPECT_EQ(received<double>(0.25L), 0.25);
+    EXPECT_EQ(received<long double>(0.5), 0.5L);
 }
 
-TEST_F(payload, that_is_whole_can_be_real) {
-    EXPECT_EQ(taken<float>(1), 1.0f);
-    EXPECT_EQ(taken<double>(-3), -3.0);
-    EXPECT_EQ(taken<double>(7u), 7.0);
-    EXPECT_EQ(taken<double>('\x05'), 5.0);
+TEST_F(payload, converts_integers_to_floating_point) {
+    EXPECT_EQ(received<float>(1), 1.0f);
+    EXPECT_EQ(received<double>(-3), -3.0);
+    EXPECT_EQ(received<double>(7u), 7.0);
+    EXPECT_EQ(received<double>('\x05'), 5.0);
 }
 
-TEST_F(payload, that_is_whole_can_be_another_whole_type_if_it_stays_the_same) {
-    EXPECT_EQ(taken<unsigned>(5), 5u);
-    EXPECT_EQ(taken<std::uint8_t>(255), 255);
-    EXPECT_EQ(taken<std::int8_t>(-128), -128);
-    EXPECT_EQ(taken<std::int64_t>(-1), -1);
-    EXPECT_EQ(taken<std::size_t>(most<std::int64_t>), static_cast<std::size_t>(most<std::int64_t>));
-    EXPECT_EQ(taken<int>(std::uint64_t{7}), 7);
-    EXPECT_EQ(taken<bool>(1), true);
-    EXPECT_EQ(taken<int>(true), 1);
+TEST_F(payload, converts_between_integer_types_if_the_value_is_kept) {
+    EXPECT_EQ(received<unsigned>(5), 5u);
+    EXPECT_EQ(received<std::uint8_t>(255), 255);
+    EXPECT_EQ(received<std::int8_t>(-128), -128);
+    EXPECT_EQ(received<std::int64_t>(-1), -1);
+    EXPECT_EQ(received<std::size_t>(most<std::int64_t>),
+              static_cast<std::size_t>(most<std::int64_t>));
+    EXPECT_EQ(received<int>(std::uint64_t{7}), 7);
+    EXPECT_EQ(received<bool>(1), true);
+    EXPECT_EQ(received<int>(true), 1);
 
-    EXPECT_FALSE(taken<unsigned>(-1));
-    EXPECT_FALSE(taken<std::uint64_t>(std::int8_t{-1}));
-    EXPECT_FALSE(taken<std::uint8_t>(256));
-    EXPECT_FALSE(taken<std::int8_t>(128));
-    EXPECT_FALSE(taken<std::int8_t>(-129));
-    EXPECT_FALSE(taken<std::int64_t>(most<std::uint64_t>));
-    EXPECT_FALSE(taken<int>(std::uint32_t{1} << 31));
-    EXPECT_FALSE(taken<bool>(2));
+    EXPECT_FALSE(received<unsigned>(-1));
+    EXPECT_FALSE(received<std::uint64_t>(std::int8_t{-1}));
+    EXPECT_FALSE(received<std::uint8_t>(256));
+    EXPECT_FALSE(received<std::int8_t>(128));
+    EXPECT_FALSE(received<std::int8_t>(-129));
+    EXPECT_FALSE(received<std::int64_t>(most<std::uint64_t>));
+    EXPECT_FALSE(received<int>(std::uint32_t{1} << 31));
+    EXPECT_FALSE(received<bool>(2));
 }
 
-TEST_F(payload, that_is_real_is_never_whole) {
-    EXPECT_FALSE(taken<int>(1.0));
-    EXPECT_FALSE(taken<int>(1.5f));
-    EXPECT_FALSE(taken<std::uint64_t>(0.0));
-    EXPECT_FALSE(taken<bool>(1.0));
+TEST_F(payload, never_converts_floating_point_to_integers) {
+    EXPECT_FALSE(received<int>(1.0));
+    EXPECT_FALSE(received<int>(1.5f));
+    EXPECT_FALSE(received<std::uint64_t>(0.0));
+    EXPECT_FALSE(received<bool>(1.0));
 }
 
-TEST_F(payload, that_would_be_another_number_is_refused) {
-    EXPECT_EQ(taken<float>(16'777'216), 16'777'216.0f);
-    EXPECT_FALSE(taken<float>(16'777'217));
-    EXPECT_EQ(taken<double>(std::int64_t{1} << 53), 9007199254740992.0);
-    EXPECT_FALSE(taken<double>((std::int64_t{1} << 53) + 1));
-    EXPECT_FALSE(taken<float>(1e300));  // no float is near it
+TEST_F(payload, refuses_conversions_that_change_the_number) {
+    EXPECT_EQ(received<float>(16'777'216), 16'777'216.0f);
+    EXPECT_FALSE(received<float>(16'777'217));
+    EXPECT_EQ(received<double>(std::int64_t{1} << 53), 9007199254740992.0);
+    EXPECT_FALSE(received<double>((std::int64_t{1} << 53) + 1));
+    EXPECT_FALSE(received<float>(1e300));  // beyond the range of float
 }
 
 TEST_F(payload, of_another_class_is_refused) {
@@ -105,31 +106,31 @@ TEST_F(payload, of_another_class_is_refused) {
     struct feet {
         double value;
     };
-    EXPECT_EQ(taken<meters>(meters{2})->value, 2);
-    EXPECT_FALSE(taken<meters>(feet{2}));
-    EXPECT_FALSE(taken<meters>(2.0));
-    EXPECT_FALSE(taken<double>(meters{2}));
-    EXPECT_FALSE(taken<std::string>("text"));  // an array, not a string
+    EXPECT_EQ(received<meters>(meters{2})->value, 2);
+    EXPECT_FALSE(received<meters>(feet{2}));
+    EXPECT_FALSE(received<meters>(2.0));
+    EXPECT_FALSE(received<double>(meters{2}));
+    EXPECT_FALSE(received<std::string>("text"));  // an array, not a string
     enum class color { red };
-    EXPECT_EQ(taken<color>(color::red), color::red);
-    EXPECT_FALSE(taken<int>(color::red));
-    EXPECT_FALSE(taken<color>(0));
+    EXPECT_EQ(received<color>(color::red), color::red);
+    EXPECT_FALSE(received<int>(color::red));
+    EXPECT_FALSE(received<color>(0));
 }
 
-TEST_F(payload, that_is_refused_is_told_of_with_the_system_and_both_types) {
+TEST_F(payload, errors_name_the_system_and_both_types) {
     const auto s = w.system("move").execute([](int, float) { FAIL(); });
-    std::string said = sentence_of([&] { w.process_with(s, 1, std::string("fast")); });
+    std::string message = sentence_of([&] { w.process_with(s, 1, std::string("fast")); });
     for (const char* part : {"system \"move\"", "float", "value 2", "string", "process_with"})
-        EXPECT_NE(said.find(part), std::string::npos) << said;
-    said = sentence_of([&] { w.process_with(s, 1); });
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    message = sentence_of([&] { w.process_with(s, 1); });
     for (const char* part : {"system \"move\"", "float", "value 2", "int"})
-        EXPECT_NE(said.find(part), std::string::npos) << said;
-    said = sentence_of([&] { w.process(s); });
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    message = sentence_of([&] { w.process(s); });
     for (const char* part : {"system \"move\"", "int", "value 1", "nothing"})
-        EXPECT_NE(said.find(part), std::string::npos) << said;
+        EXPECT_NE(message.find(part), std::string::npos) << message;
 }
 
-TEST_F(payload, that_is_missing_is_told_of_also_when_no_entity_matches) {
+TEST_F(payload, a_missing_value_is_an_error_even_if_no_entity_matches) {
     const auto s = w.system("s").each([](int&, float) {});
     EXPECT_EQ(code_of([&] { w.process(s); }), errc::bad_payload);
     w.process_with(s, 1.0f);
@@ -138,7 +139,7 @@ TEST_F(payload, that_is_missing_is_told_of_also_when_no_entity_matches) {
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TEST_F(payload, that_is_left_over_is_ignored) {
+TEST_F(payload, additional_values_are_ignored) {
     int sum = 0;
     const auto s = w.system("s")
                        .prologue([&] { sum += 1; })
@@ -163,13 +164,13 @@ TEST_F(payload, is_the_same_for_all_members_of_a_group) {
     EXPECT_EQ(sum, 205.5 + 62.75);
 }
 
-TEST_F(payload, comes_behind_the_entity_and_the_components) {
+TEST_F(payload, follows_the_entity_and_the_components) {
     const entity e = w.spawn(1, std::string("s"));
     w.spawn(2);
     std::string log;
     const auto s = w.system("s").each(
-        [&](entity who, int& i, const std::string* text, char sign, std::string word) {
-            log += (who == e ? "e" : "f") + std::to_string(i++) + (text == nullptr ? "-" : *text) +
+        [&](entity id, int& i, const std::string* text, char sign, std::string word) {
+            log += (id == e ? "e" : "f") + std::to_string(i++) + (text == nullptr ? "-" : *text) +
                    sign + word + ";";
         });
     w.process_with(s, '!', std::string("w"));
@@ -194,7 +195,7 @@ TEST_F(payload, can_be_an_entity) {
     EXPECT_EQ(once, target);
 }
 
-TEST_F(payload, is_copied_for_each_call_of_a_function_that_takes_it_by_value_and_hardly_more) {
+TEST_F(payload, is_copied_about_once_per_call_of_a_function_that_takes_it_by_value) {
     struct counted {
         int* copies;
         explicit counted(int& to) : copies(&to) {}
@@ -208,7 +209,7 @@ TEST_F(payload, is_copied_for_each_call_of_a_function_that_takes_it_by_value_and
     EXPECT_LE(copies, 105);
 }
 
-TEST_F(payload, may_lie_in_the_world) {
+TEST_F(payload, may_be_a_component_of_the_world) {
     const entity e = w.spawn(std::string("a text that is too long for its object"));
     std::string got;
     const auto s = w.system("s").execute([&](std::string text) {

@@ -1,4 +1,4 @@
-// In which order systems run, and what may change while they do.
+// The order of systems, and changes to systems while they run.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -27,11 +27,11 @@ public:
     world w;
     std::string log;
 
-    /// A system that writes down its name.
+    /// A system that logs its name.
     system_handle logs(std::string_view name) {
         return w.system(name).execute([this, text = std::string(name)] { log += text; });
     }
-    /// One that writes when its prologue and epilogue are called, too: "(a" and ")".
+    /// Like `logs`, but its prologue logs "(" and its epilogue logs ")".
     system_handle brackets(std::string_view name) {
         return logs(name).prologue([this] { log += "("; }).epilogue([this] { log += ")"; });
     }
@@ -48,16 +48,16 @@ public:
 
 // ---- order -------------------------------------------------------------------------------------
 
-TEST_F(schedule, runs_systems_in_the_order_they_were_made) {
+TEST_F(schedule, runs_systems_in_creation_order) {
     logs("c");
     logs("a");
     logs("b");
     EXPECT_EQ(run_all(), "cab");
     EXPECT_EQ(w.system_order(), (names{"c", "a", "b"}));
-    EXPECT_EQ(run("b", "c", "b"), "bcb");  // by name, each as often as it is asked for
+    EXPECT_EQ(run("b", "c", "b"), "bcb");  // by name, as often as requested
 }
 
-TEST_F(schedule, puts_before_and_after_into_effect_also_for_names_that_come_later) {
+TEST_F(schedule, applies_before_and_after_to_systems_created_later) {
     logs("a").after("d");
     logs("b").before("a");
     logs("c");
@@ -67,30 +67,30 @@ TEST_F(schedule, puts_before_and_after_into_effect_also_for_names_that_come_late
     logs("f").before("e").before("d");
     EXPECT_EQ(run_all(), "fdebac");
     EXPECT_EQ(w.system_order(), (names{"f", "d", "e", "b", "a", "c"}));
-    EXPECT_EQ(run("a", "d"), "ad");  // it matters where both run in one call
+    EXPECT_EQ(run("a", "d"), "ad");  // constraints do not reorder the targets of a call
 }
 
-TEST_F(schedule, takes_systems_for_names) {
+TEST_F(schedule, accepts_handles_instead_of_names) {
     const auto a = logs("a"), b = logs("b"), c = logs("c");
     a.after(c, b);
     c.before(b);
     EXPECT_EQ(run_all(), "cba");
 }
 
-TEST_F(schedule, takes_systems_without_a_name_for_names) {
+TEST_F(schedule, accepts_handles_of_unnamed_systems) {
     const auto nameless = w.system().execute([this] { log += "?"; });
     logs("a").before(nameless);
     EXPECT_EQ(run_all(), "a?");
 }
 
-TEST_F(schedule, gives_systems_without_a_name_names_that_differ) {
+TEST_F(schedule, unnamed_systems_have_distinct_names) {
     const auto a = w.system(), b = w.system();
     EXPECT_FALSE(a.name().empty());
     EXPECT_NE(a.name(), b.name());
     EXPECT_NE(a, b);
     EXPECT_TRUE(a && b);
     EXPECT_EQ(w.system_order().size(), 2u);
-    // A name of the user's is unique, whatever the others were given.
+    // A name that the user chooses is never equal to a generated name.
     const std::string taken(a.name());
     const std::optional<errc> code = code_of([&] { logs(taken); });
     if (code) {
@@ -100,14 +100,14 @@ TEST_F(schedule, gives_systems_without_a_name_names_that_differ) {
     }
 }
 
-TEST_F(schedule, of_equal_constraints_changes_nothing) {
+TEST_F(schedule, repeated_constraints_change_nothing) {
     logs("a");
     logs("b").before("a").before("a");
     w.find_system("a").after("b").after("b");
     EXPECT_EQ(run_all(), "ba");
 }
 
-TEST_F(schedule, takes_constraints_at_any_time) {
+TEST_F(schedule, accepts_constraints_at_any_time) {
     const auto a = logs("a"), b = logs("b");
     logs("c");
     EXPECT_EQ(run_all(), "abc");
@@ -117,7 +117,7 @@ TEST_F(schedule, takes_constraints_at_any_time) {
     EXPECT_EQ(run_all(), "cba");
 }
 
-TEST_F(schedule, puts_groups_in_order_by_what_their_members_say) {
+TEST_F(schedule, orders_groups_by_the_constraints_of_their_members) {
     const auto render = brackets("R"), physics = brackets("P");
     logs("a").group(render).after("y");
     logs("b").group(render);
@@ -125,13 +125,13 @@ TEST_F(schedule, puts_groups_in_order_by_what_their_members_say) {
     logs("y").group(physics).before("x");
     EXPECT_EQ(run_all(), "(Pyx)(Rab)");
     EXPECT_EQ(w.system_order(), (names{"P", "y", "x", "R", "a", "b"}));
-    EXPECT_EQ(run(render), "(Rab)");  // the other does not run
+    EXPECT_EQ(run(render), "(Rab)");  // the other group does not run
     logs("i").before("P");
-    logs("j").before("b");  // a single one and a member of a group
+    logs("j").before("b");  // constrains the whole group of b
     EXPECT_EQ(run_all(), "i(Pyx)j(Rab)");
 }
 
-TEST_F(schedule, puts_groups_in_groups) {
+TEST_F(schedule, nests_groups) {
     const auto frame = brackets("F"), inner = brackets("I").group(frame);
     logs("a").group("I");
     logs("b").group(frame).before("I");
@@ -149,10 +149,10 @@ TEST_F(schedule, lets_a_system_change_its_group) {
     a.group(h);
     EXPECT_EQ(run_all(), "(Gb)(Ha)");
     a.group("G");
-    EXPECT_EQ(run_all(), "(Gba)(H)");  // it comes last now
+    EXPECT_EQ(run_all(), "(Gba)(H)");  // appended to the group
 }
 
-TEST_F(schedule, runs_a_group_named_by_an_id_only_when_it_is_asked_for) {
+TEST_F(schedule, runs_a_group_of_an_id_only_on_request) {
     const id physics = w.spawn();
     w.name(physics, "physics");
     const id idle = w.spawn();
@@ -164,8 +164,8 @@ TEST_F(schedule, runs_a_group_named_by_an_id_only_when_it_is_asked_for) {
     EXPECT_EQ(run(idle), "");
     EXPECT_EQ(w.system_order(physics), (names{"physics", "c", "a"}));
     EXPECT_EQ(w.system_order(idle), names{});
-    EXPECT_FALSE(w.find_system("physics"));     // it is no system
-    w.find_system("a").before("b").after("b");  // never runs in one call with it
+    EXPECT_FALSE(w.find_system("physics"));     // a group, not a system
+    w.find_system("a").before("b").after("b");  // no circle: they never run in one call
     EXPECT_EQ(run_all(), "b");
     EXPECT_EQ(run(physics), "ca");
     w.destroy(physics);
@@ -174,12 +174,12 @@ TEST_F(schedule, runs_a_group_named_by_an_id_only_when_it_is_asked_for) {
     EXPECT_EQ(run_all(), "bd");
 }
 
-TEST_F(schedule, tells_of_a_name_that_does_not_exist_before_anything_runs) {
+TEST_F(schedule, an_unknown_name_in_a_constraint_is_an_error_before_any_system_runs) {
     logs("a");
     logs("b").before("nobody");
-    const std::string said = sentence_of([&] { w.process_all(); });
-    EXPECT_NE(said.find("\"b\""), std::string::npos) << said;
-    EXPECT_NE(said.find("before \"nobody\""), std::string::npos) << said;
+    const std::string message = sentence_of([&] { w.process_all(); });
+    EXPECT_NE(message.find("\"b\""), std::string::npos) << message;
+    EXPECT_NE(message.find("before \"nobody\""), std::string::npos) << message;
     EXPECT_EQ(code_of([&] { w.process_all(); }), errc::unknown_system);
     EXPECT_EQ(code_of([&] { (void)w.system_order(); }), errc::unknown_system);
     EXPECT_EQ(log, "");
@@ -188,7 +188,7 @@ TEST_F(schedule, tells_of_a_name_that_does_not_exist_before_anything_runs) {
     EXPECT_EQ(run_all(), "abnobody");
 }
 
-TEST_F(schedule, tells_of_an_unknown_target_before_any_of_the_call_runs) {
+TEST_F(schedule, an_unknown_target_is_an_error_before_any_system_runs) {
     logs("a");
     EXPECT_EQ(code_of([&] { w.process("nobody"); }), errc::unknown_system);
     EXPECT_NE(sentence_of([&] { w.process("nobody"); }).find("\"nobody\""), std::string::npos);
@@ -196,19 +196,19 @@ TEST_F(schedule, tells_of_an_unknown_target_before_any_of_the_call_runs) {
     EXPECT_EQ(log, "");
 }
 
-TEST_F(schedule, names_the_circle_in_which_systems_wait_for_each_other) {
-    logs("y").after("a");  // waits, but is not in the circle
+TEST_F(schedule, names_the_systems_of_a_circular_order) {
+    logs("y").after("a");  // depends on the circle, but is not in it
     logs("x");
     logs("a").before("b");
     logs("b").before("c");
     logs("c").before("a");
-    const std::string said = sentence_of([&] { w.process_all(); });
+    const std::string message = sentence_of([&] { w.process_all(); });
     EXPECT_EQ(code_of([&] { w.process_all(); }), errc::system_circle);
-    EXPECT_TRUE(said.ends_with("\"a\" before \"b\" before \"c\" before \"a\"") ||
-                said.ends_with("\"b\" before \"c\" before \"a\" before \"b\"") ||
-                said.ends_with("\"c\" before \"a\" before \"b\" before \"c\""))
-        << said;
-    EXPECT_EQ(said.find("\"y\""), std::string::npos) << said;
+    EXPECT_TRUE(message.ends_with("\"a\" before \"b\" before \"c\" before \"a\"") ||
+                message.ends_with("\"b\" before \"c\" before \"a\" before \"b\"") ||
+                message.ends_with("\"c\" before \"a\" before \"b\" before \"c\""))
+        << message;
+    EXPECT_EQ(message.find("\"y\""), std::string::npos) << message;
     EXPECT_EQ(log, "");
     w.find_system("c").remove();
     EXPECT_EQ(code_of([&] { w.process_all(); }), errc::unknown_system);
@@ -216,7 +216,7 @@ TEST_F(schedule, names_the_circle_in_which_systems_wait_for_each_other) {
     EXPECT_EQ(run_all(), "xaybc");
 }
 
-TEST_F(schedule, finds_circles_of_one_and_of_groups) {
+TEST_F(schedule, detects_circles_of_one_system_and_of_groups) {
     logs("a").before("a");
     EXPECT_NE(sentence_of([&] { w.process_all(); }).find("\"a\" before \"a\""), std::string::npos);
     w.find_system("a").remove();
@@ -225,28 +225,28 @@ TEST_F(schedule, finds_circles_of_one_and_of_groups) {
     logs("n").group(h);
     logs("o").group(h).before("p");
     logs("p").group(g);
-    const std::string said = sentence_of([&] { w.process_all(); });
+    const std::string message = sentence_of([&] { w.process_all(); });
     EXPECT_EQ(code_of([&] { w.process_all(); }), errc::system_circle);
-    EXPECT_NE(said.find("\"G\" before \"H\""), std::string::npos) << said;
-    EXPECT_NE(said.find("\"H\" before \"G\""), std::string::npos) << said;
+    EXPECT_NE(message.find("\"G\" before \"H\""), std::string::npos) << message;
+    EXPECT_NE(message.find("\"H\" before \"G\""), std::string::npos) << message;
     EXPECT_EQ(run("G"), "(Gmp)");
     EXPECT_EQ(log, "");
 }
 
-TEST_F(schedule, keeps_a_group_out_of_itself) {
+TEST_F(schedule, refuses_a_group_within_itself) {
     const auto a = brackets("A"), b = brackets("B").group(a), c = brackets("C").group(b);
     EXPECT_EQ(code_of([&] { a.group(a); }), errc::system_circle);
     EXPECT_EQ(code_of([&] { a.group(c); }), errc::system_circle);
-    const std::string said = sentence_of([&] { a.group("C"); });
-    EXPECT_NE(said.find("\"A\""), std::string::npos) << said;
-    EXPECT_NE(said.find("\"C\""), std::string::npos) << said;
+    const std::string message = sentence_of([&] { a.group("C"); });
+    EXPECT_NE(message.find("\"A\""), std::string::npos) << message;
+    EXPECT_NE(message.find("\"C\""), std::string::npos) << message;
     EXPECT_EQ(run_all(), "(A(B(C)))");
     c.group(a);
     b.group(c);
     EXPECT_EQ(run_all(), "(A(C(B)))");
 }
 
-TEST_F(schedule, refuses_a_name_twice) {
+TEST_F(schedule, refuses_a_duplicate_name) {
     logs("a");
     EXPECT_EQ(code_of([&] { logs("a"); }), errc::system_taken);
     EXPECT_NE(sentence_of([&] { logs("a"); }).find("\"a\""), std::string::npos);
@@ -256,9 +256,9 @@ TEST_F(schedule, refuses_a_name_twice) {
     EXPECT_EQ(run_all(), "a");
 }
 
-// ---- on and off --------------------------------------------------------------------------------
+// ---- disabling and removing --------------------------------------------------------------------
 
-TEST_F(schedule, does_nothing_of_a_system_that_is_disabled_nor_of_its_members) {
+TEST_F(schedule, skips_a_disabled_system_and_its_members) {
     const auto g = brackets("G");
     const auto a = logs("a").group(g);
     logs("b").group(g);
@@ -267,17 +267,17 @@ TEST_F(schedule, does_nothing_of_a_system_that_is_disabled_nor_of_its_members) {
     EXPECT_FALSE(a.is_enabled());
     EXPECT_EQ(run_all(), "(Gb)");
     EXPECT_EQ(run(a), "");
-    EXPECT_EQ(w.system_order(), (names{"G", "a", "b"}));  // it has its place
+    EXPECT_EQ(w.system_order(), (names{"G", "a", "b"}));  // it keeps its position
     g.disable();
     EXPECT_EQ(run_all(), "");
     a.enable();
     EXPECT_EQ(run_all(), "");
-    EXPECT_EQ(run(a), "a");  // asked for by itself
+    EXPECT_EQ(run(a), "a");  // requested directly
     g.enable(true);
     EXPECT_EQ(run_all(), "(Gab)");
 }
 
-TEST_F(schedule, forgets_a_system_that_is_removed_and_frees_its_members) {
+TEST_F(schedule, removing_a_group_keeps_its_members) {
     const auto g = brackets("G");
     const auto a = logs("a").group(g);
     logs("b").group(g);
@@ -290,7 +290,7 @@ TEST_F(schedule, forgets_a_system_that_is_removed_and_frees_its_members) {
     EXPECT_EQ(w.system_order(), (names{"b"}));
 }
 
-TEST_F(schedule, ends_the_functions_of_a_removed_system) {
+TEST_F(schedule, destroys_the_functions_of_a_removed_system) {
     const auto kept = std::make_shared<int>(1);
     const auto s = w.system("s").execute([kept] {}).prologue([kept] {}).epilogue([kept] {});
     EXPECT_EQ(kept.use_count(), 4);
@@ -300,7 +300,7 @@ TEST_F(schedule, ends_the_functions_of_a_removed_system) {
     EXPECT_EQ(kept.use_count(), 1);
 }
 
-// ---- while systems run -------------------------------------------------------------------------
+// ---- changes while systems run -----------------------------------------------------------------
 
 TEST_F(schedule, lets_a_system_remove_itself) {
     const auto kept = std::make_shared<int>(1);
@@ -310,12 +310,12 @@ TEST_F(schedule, lets_a_system_remove_itself) {
                 .execute([this, self = self.get(), kept] {
                     self->remove();
                     EXPECT_FALSE(*self);
-                    EXPECT_EQ(kept.use_count(), 2);  // what runs is still there
+                    EXPECT_EQ(kept.use_count(), 2);  // the running function still exists
                     log += "once";
                 })
                 .epilogue([this] { log += ")"; });
     logs("a");
-    EXPECT_EQ(run_all(), "(once)a");  // it goes on as it began
+    EXPECT_EQ(run_all(), "(once)a");  // the current run completes
     EXPECT_EQ(kept.use_count(), 1);
     EXPECT_EQ(run_all(), "a");
     logs("once");
@@ -331,12 +331,12 @@ TEST_F(schedule, lets_a_member_remove_its_group) {
     });
     logs("b").group(g);
     logs("z");
-    EXPECT_EQ(run_all(), "(Gaeb)z");  // and none runs twice
+    EXPECT_EQ(run_all(), "(Gaeb)z");  // no system runs twice
     ends.execute([this] { log += "e"; });
     EXPECT_EQ(run_all(), "zaeb");
 }
 
-TEST_F(schedule, skips_what_was_removed_or_disabled_before_its_turn) {
+TEST_F(schedule, skips_systems_removed_or_disabled_before_their_turn) {
     logs("a");
     w.system("b").execute([this] {
         for (const char* name : {"a", "c", "g"})
@@ -353,14 +353,14 @@ TEST_F(schedule, skips_what_was_removed_or_disabled_before_its_turn) {
     EXPECT_EQ(run_all(), "bem");
 }
 
-TEST_F(schedule, runs_what_was_added_while_it_ran_the_next_time) {
+TEST_F(schedule, systems_added_during_a_run_start_with_the_next_run) {
     const auto g = brackets("g");
     w.system("a").group(g).execute([this, g] {
         log += "a";
         if (w.find_system("b")) return;
         logs("b").group(g);
         logs("c").before("g");
-        for (int i = 0; i < 40; ++i) w.system();  // the lists grow
+        for (int i = 0; i < 40; ++i) w.system();  // reallocates the lists
         logs("d").group(w.find_system("z"));
     });
     brackets("z");
@@ -378,12 +378,12 @@ TEST_F(schedule, lets_a_system_change_order_and_groups_while_it_runs) {
         w.process("m");
     });
     logs("y").group(g);
-    EXPECT_EQ(run_all(), "(gxmy)(hm)");  // the rest as it began
+    EXPECT_EQ(run_all(), "(gxmy)(hm)");  // the current run keeps its order
     first.execute([this] { log += "x"; });
     EXPECT_EQ(run_all(), "(h)(gxym)");
 }
 
-TEST_F(schedule, goes_on_as_it_began_also_when_it_is_asked_for_its_order) {
+TEST_F(schedule, a_run_keeps_its_order_when_system_order_is_called) {
     const auto g = brackets("g"), h = brackets("h");
     const auto m = logs("m").group(h);
     const auto first = w.system("x").group(g).execute([this, g, h, m] {
@@ -403,13 +403,13 @@ TEST_F(schedule, lets_a_system_replace_its_own_function_while_it_runs) {
     const auto s = w.system("s");
     s.execute([this, s, kept] {
         s.execute([this] { log += "new"; });
-        log += *kept;  // what it has captured is still there
+        log += *kept;  // its captures still exist
     });
     EXPECT_EQ(kept.use_count(), 2);
     EXPECT_EQ(run_all(), "old");
     EXPECT_EQ(kept.use_count(), 1);
     EXPECT_EQ(run_all(), "new");
-    // The same in a loop over entities, which goes on with the old function.
+    // A loop over entities also completes with the old function.
     w.spawn_many(3, 1);
     const std::string long_word = "a word that is too long for its object";
     s.each([this, s, long_word](int&) {
@@ -420,7 +420,7 @@ TEST_F(schedule, lets_a_system_replace_its_own_function_while_it_runs) {
     EXPECT_EQ(run_all(), "");
 }
 
-TEST_F(schedule, lets_a_function_remove_systems_when_it_ends) {
+TEST_F(schedule, the_destructor_of_a_function_may_remove_systems) {
     struct remover {
         system_handle other;
         ~remover() {
@@ -446,7 +446,7 @@ TEST_F(schedule, runs_a_system_in_a_system) {
     EXPECT_EQ(run("out"), "<in<in>>");
 }
 
-TEST_F(schedule, goes_on_after_an_exception_as_if_nothing_had_run) {
+TEST_F(schedule, stays_usable_after_an_exception) {
     const auto g = brackets("G");
     const auto bad = w.system("bad").group(g).execute([this] {
         log += "!";
@@ -457,15 +457,15 @@ TEST_F(schedule, goes_on_after_an_exception_as_if_nothing_had_run) {
     const auto kept = std::make_shared<int>(1);
     w.system("gone").execute([kept] {});
     EXPECT_EQ(code_of([&] { w.process_all(); }), errc::system_failed);
-    EXPECT_EQ(std::exchange(log, {}), "(G!");  // what comes behind does not run, nor the epilogue
-    EXPECT_EQ(kept.use_count(), 1);            // what was removed has ended
+    EXPECT_EQ(std::exchange(log, {}), "(G!");  // skips the next member and the epilogue
+    EXPECT_EQ(kept.use_count(), 1);            // the removed function is destroyed
     bad.remove();
     EXPECT_EQ(run_all(), "(Gbehind)");
 }
 
-// ---- times -------------------------------------------------------------------------------------
+// ---- timings -----------------------------------------------------------------------------------
 
-TEST_F(schedule, notes_no_times_at_first) {
+TEST_F(schedule, records_no_timings_by_default) {
     const auto a = logs("a");
     run_all();
     EXPECT_EQ(a.timings().count, 0u);
@@ -473,7 +473,7 @@ TEST_F(schedule, notes_no_times_at_first) {
     EXPECT_EQ(a.timings().max, 0u);
 }
 
-TEST_F(schedule, notes_how_long_systems_take_while_it_is_asked_to) {
+TEST_F(schedule, records_timings_while_enabled) {
     int rounds = 0;
     const auto g = w.system("g");
     const auto a = w.system("a").group(g).execute([&] {
@@ -487,7 +487,7 @@ TEST_F(schedule, notes_how_long_systems_take_while_it_is_asked_to) {
         rounds = how_many;
         w.process(g);
         took.push_back(a.timings().last);
-        EXPECT_GE(g.timings().last, took.back());  // with its members
+        EXPECT_GE(g.timings().last, took.back());  // includes its members
     }
     const system_timings t = a.timings();
     EXPECT_EQ(t.count, 3u);
@@ -504,7 +504,7 @@ TEST_F(schedule, notes_how_long_systems_take_while_it_is_asked_to) {
     EXPECT_EQ(g.timings().count, 3u);
 }
 
-TEST_F(schedule, notes_no_time_of_a_run_that_has_thrown) {
+TEST_F(schedule, records_no_timing_of_a_run_that_throws) {
     bool fails = true;
     const auto a = w.system("a").execute([&] {
         if (fails) throw std::runtime_error("bad");
@@ -517,9 +517,9 @@ TEST_F(schedule, notes_no_time_of_a_run_that_has_thrown) {
     EXPECT_EQ(a.timings().count, 1u);
 }
 
-// ---- the end of the world ----------------------------------------------------------------------
+// ---- destruction of the world ------------------------------------------------------------------
 
-TEST(schedule_of_a_world_that_ends, may_be_asked_by_what_its_functions_hold) {
+TEST(schedule_of_a_world_that_ends, may_be_changed_by_the_destructors_of_its_functions) {
     struct remover {
         system_handle other;
         ~remover() {

@@ -1,4 +1,4 @@
-// What a system does: which entities it gets, in which scope, and what is said when it fails.
+// Systems: which entities they visit, in which scope they run, and how failures are reported.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -56,7 +56,7 @@ TEST(system, without_a_function_does_nothing) {
     EXPECT_EQ(calls, 1);
 }
 
-TEST(system, that_was_removed_is_unknown) {
+TEST(system, a_removed_system_is_unknown) {
     world w;
     const auto a = w.system("a").each([](health&) {});
     const auto copy = a;
@@ -82,11 +82,11 @@ TEST(system, that_was_removed_is_unknown) {
     EXPECT_TRUE(is_unknown([&] { copy.reset_timings(); }));
     EXPECT_TRUE(is_unknown([&] { copy.remove(); }));
     EXPECT_TRUE(is_unknown([&] { (void)w.system_order(copy); }));
-    EXPECT_FALSE(w.system("a") == copy);  // the name is free again, the handle stays dead
+    EXPECT_FALSE(w.system("a") == copy);  // the name is free again, but the handle stays invalid
     EXPECT_FALSE(copy);
 }
 
-TEST(system, of_another_world_is_refused) {
+TEST(system, a_system_of_another_world_is_refused) {
     world w, elsewhere;
     int calls = 0;
     const auto theirs = elsewhere.system("theirs").execute([&] { ++calls; });
@@ -104,7 +104,7 @@ TEST(system, of_another_world_is_refused) {
     w.process_all();
 }
 
-TEST(system, stays_when_the_world_is_reset) {
+TEST(system, survives_a_reset_of_the_world) {
     world w;
     int calls = 0;
     w.system("a").each([&](health&) { ++calls; });
@@ -115,9 +115,9 @@ TEST(system, stays_when_the_world_is_reset) {
     EXPECT_EQ(calls, 1);
 }
 
-// ---- which entities ----------------------------------------------------------------------------
+// ---- entities ----------------------------------------------------------------------------------
 
-TEST(system, gets_the_entities_that_have_what_it_takes) {
+TEST(system, visits_the_entities_that_have_its_parameters) {
     world w;
     const entity a = w.spawn(health{1});
     const entity b = w.spawn(health{2}, std::string("b"));
@@ -133,12 +133,12 @@ TEST(system, gets_the_entities_that_have_what_it_takes) {
     EXPECT_EQ(seen, (std::vector{a, b}));
     EXPECT_EQ(texts, "-b");
     EXPECT_EQ(w.get<health>(a).points + w.get<health>(b).points, 30);
-    w.spawn(health{3}, 'c');  // a chunk that is new
+    w.spawn(health{3}, 'c');  // in a new chunk
     w.process(s);
     EXPECT_EQ(seen.size(), 5u);
 }
 
-TEST(system, can_ask_more_of_its_entities) {
+TEST(system, accepts_additional_terms) {
     world w;
     const id tag = w.tag("tag");
     const auto power = w.fragment<int>("power");
@@ -167,7 +167,7 @@ TEST(system, can_ask_more_of_its_entities) {
     EXPECT_EQ(rows, 2);
 }
 
-TEST(system, must_say_what_it_asks_before_its_function) {
+TEST(system, refuses_terms_after_its_function) {
     world w;
     const auto s = w.system("s").each([](health&) {});
     EXPECT_EQ(code_of([&] { s.with<frozen>(); }), errc::too_late);
@@ -195,7 +195,7 @@ TEST(system, can_share_a_query) {
     EXPECT_EQ(log, "a!a28");
 }
 
-TEST(system, that_shares_a_query_can_ask_more_of_its_entities) {
+TEST(system, adds_terms_to_a_shared_query) {
     world w;
     w.spawn(health{1});
     w.spawn(health{2}, frozen{});
@@ -208,16 +208,16 @@ TEST(system, that_shares_a_query_can_ask_more_of_its_entities) {
     EXPECT_EQ(sum, 21);
 }
 
-TEST(system, can_be_asked_for_entities_alone) {
+TEST(system, can_take_only_the_entity) {
     world w;
     const entity e = w.spawn(frozen{});
     w.spawn(health{});
     std::vector<entity> seen;
-    w.process(w.system().with<frozen>().each([&](entity who) { seen.push_back(who); }));
+    w.process(w.system().with<frozen>().each([&](entity visited) { seen.push_back(visited); }));
     EXPECT_EQ(seen, (std::vector{e}));
 }
 
-TEST(system, gets_chunks_that_have_entities_one_by_one) {
+TEST(system, execute_receives_each_nonempty_chunk) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const auto both = w.chunk<health, frozen>();
@@ -240,7 +240,7 @@ TEST(system, gets_chunks_that_have_entities_one_by_one) {
     EXPECT_EQ(sum, 3 * 11 + 2 * 12 + 5);
 }
 
-TEST(system, that_takes_no_chunk_is_called_once_whatever_there_is) {
+TEST(system, execute_without_a_chunk_parameter_is_called_once) {
     world w;
     int calls = 0;
     const auto s = w.system("s").with<health>().execute([&] { ++calls; });
@@ -255,7 +255,7 @@ void free_function(health& h) {
     h.points += ++free_calls;
 }
 
-TEST(system, can_be_a_function_or_something_that_cannot_be_copied) {
+TEST(system, accepts_functions_and_move_only_callables) {
     world w;
     const entity e = w.spawn(health{});
     free_calls = 0;
@@ -267,7 +267,7 @@ TEST(system, can_be_a_function_or_something_that_cannot_be_copied) {
     EXPECT_EQ(w.get<health>(e).points, 4);
 }
 
-TEST(system, keeps_what_its_function_remembers) {
+TEST(system, keeps_the_state_of_its_function) {
     world w;
     w.spawn_many(2, health{});
     int last = 0;
@@ -285,7 +285,7 @@ TEST(system, keeps_what_its_function_remembers) {
 
 // ---- scopes ------------------------------------------------------------------------------------
 
-TEST(system, changes_the_world_at_once_in_its_prologue_and_epilogue_and_later_in_between) {
+TEST(system, prologue_and_epilogue_change_the_world_at_once_and_each_is_deferred) {
     world w;
     std::string log;
     const auto s = w.system("s")
@@ -311,7 +311,7 @@ TEST(system, changes_the_world_at_once_in_its_prologue_and_epilogue_and_later_in
     EXPECT_EQ(log, "22220");
 }
 
-TEST(system, records_what_it_changes_until_all_entities_had_their_turn) {
+TEST(system, defers_its_changes_until_all_entities_were_visited) {
     world w;
     w.spawn_many(3, health{1});
     int seen = 0;
@@ -334,7 +334,7 @@ TEST(system, records_what_it_changes_until_all_entities_had_their_turn) {
     EXPECT_EQ(w.count<char>(), 0u);
 }
 
-TEST(system, of_a_group_sees_what_those_before_it_did) {
+TEST(system, sees_the_changes_of_earlier_members_of_its_group) {
     world w;
     const auto g = w.system("g").execute([&] { w.spawn(health{1}); });
     std::size_t found = 0;
@@ -347,7 +347,7 @@ TEST(system, of_a_group_sees_what_those_before_it_did) {
     EXPECT_EQ(found, 2u);
 }
 
-TEST(system, that_is_processed_in_a_scope_leaves_its_changes_to_it) {
+TEST(system, processed_in_a_scope_leaves_its_changes_to_the_scope) {
     world w;
     const entity e = w.spawn(health{1});
     const auto s = w.system("s")
@@ -355,15 +355,15 @@ TEST(system, that_is_processed_in_a_scope_leaves_its_changes_to_it) {
                            w.spawn(frozen{});
                            EXPECT_EQ(w.count<frozen>(), 0u);
                        })
-                       .each([&](entity who, health& h) {
+                       .each([&](entity visited, health& h) {
                            ++h.points;
-                           w.destroy(who);
+                           w.destroy(visited);
                        });
     w.defer();
     w.process(s);
     EXPECT_EQ(w.depth(), 1u);
     EXPECT_TRUE(w.alive(e));
-    EXPECT_EQ(w.get<health>(e).points, 2);  // through a reference: at once
+    EXPECT_EQ(w.get<health>(e).points, 2);  // a write through a reference is not deferred
     w.process(s);
     w.cancel();
     EXPECT_TRUE(w.alive(e));
@@ -419,7 +419,7 @@ TEST(system, cannot_be_processed_while_a_component_is_copied) {
 
 // ---- failure -----------------------------------------------------------------------------------
 
-TEST(system, that_fails_with_an_error_of_ours_keeps_its_code_and_is_named) {
+TEST(system, a_muster_error_keeps_its_code_and_names_the_system) {
     world w;
     const entity dead = w.spawn();
     w.destroy(dead);
@@ -434,7 +434,7 @@ TEST(system, that_fails_with_an_error_of_ours_keeps_its_code_and_is_named) {
     }
 }
 
-TEST(system, that_fails_with_an_exception_has_it_nested) {
+TEST(system, another_exception_is_nested_in_system_failed) {
     world w;
     w.system("bad").execute([] { throw std::out_of_range("far out"); });
     try {
@@ -448,7 +448,7 @@ TEST(system, that_fails_with_an_exception_has_it_nested) {
     }
 }
 
-TEST(system, that_throws_something_else_or_has_no_memory_is_left_alone) {
+TEST(system, bad_alloc_and_other_thrown_types_pass_unchanged) {
     world w;
     w.system("number").execute([] { throw 42; });
     w.system("memory").execute([] { throw std::bad_alloc(); });
@@ -468,21 +468,21 @@ TEST(system, that_throws_something_else_or_has_no_memory_is_left_alone) {
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TEST(system, in_a_system_is_named_with_it_and_in_a_group_alone) {
+TEST(system, errors_name_nested_systems_but_not_groups) {
     world w;
     w.system("inner").execute([] { throw std::runtime_error("deep"); });
     w.system("outer").execute([&] { w.process("inner"); });
-    std::string said = sentence_of([&] { w.process("outer"); });
-    EXPECT_TRUE(said.starts_with("system \"outer\": system \"inner\"")) << said;
+    std::string message = sentence_of([&] { w.process("outer"); });
+    EXPECT_TRUE(message.starts_with("system \"outer\": system \"inner\"")) << message;
     EXPECT_EQ(code_of([&] { w.process("outer"); }), errc::system_failed);
     const auto g = w.system("group");
     w.find_system("inner").group(g);
-    said = sentence_of([&] { w.process(g); });
-    EXPECT_TRUE(said.starts_with("system \"inner\"")) << said;
-    EXPECT_FALSE(contains(said, "group"));
+    message = sentence_of([&] { w.process(g); });
+    EXPECT_TRUE(message.starts_with("system \"inner\"")) << message;
+    EXPECT_FALSE(contains(message, "group"));
 }
 
-TEST(system, is_named_for_its_prologue_its_epilogue_and_the_hooks_it_caused) {
+TEST(system, is_named_for_errors_in_its_prologue_epilogue_and_hooks) {
     world w;
     w.system("p").prologue([] { throw std::runtime_error("x"); });
     w.system("e").epilogue([] { throw std::runtime_error("x"); });
@@ -496,7 +496,7 @@ TEST(system, is_named_for_its_prologue_its_epilogue_and_the_hooks_it_caused) {
     EXPECT_EQ(w.size(), 0u);
 }
 
-TEST(system, that_throws_has_changed_nothing_and_what_ran_before_stays) {
+TEST(system, a_throwing_system_changes_nothing_and_earlier_changes_stay) {
     world w;
     const auto made = w.spawn_many(3, health{1});
     std::string log;
@@ -523,7 +523,7 @@ TEST(system, that_throws_has_changed_nothing_and_what_ran_before_stays) {
     EXPECT_EQ(w.size(), 5u);
 }
 
-TEST(system, that_throws_in_an_outer_scope_drops_its_own_changes_only) {
+TEST(system, a_throwing_system_in_a_scope_discards_only_its_own_changes) {
     world w;
     w.system("once").execute([&] {
         w.spawn(frozen{});
@@ -545,24 +545,24 @@ TEST(system, that_throws_in_an_outer_scope_drops_its_own_changes_only) {
     EXPECT_EQ(w.count<frozen>(), 0u);
 }
 
-// ---- who did it --------------------------------------------------------------------------------
+// ---- provenance --------------------------------------------------------------------------------
 
 class blame : public ::testing::Test {
 public:
     world w{world_options{.provenance = true}};
-    /// What is said of a dead entity.
-    std::string said_of(entity e) {
+    /// Returns the error message for a destroyed entity.
+    std::string message_about(entity e) {
         EXPECT_FALSE(w.alive(e));
         return sentence_of([&] { w.set(e, 'c'); });
     }
     bool is_by(entity e, std::string_view name) {
-        const std::string said = said_of(e);
-        return contains(said, "system_test.cpp:") &&
-               contains(said, " by system \"" + std::string(name) + "\"");
+        const std::string message = message_about(e);
+        return contains(message, "system_test.cpp:") &&
+               contains(message, " by system \"" + std::string(name) + "\"");
     }
-    bool is_by_nobody(entity e) {
-        const std::string said = said_of(e);
-        return contains(said, "system_test.cpp:") && !contains(said, "by system");
+    bool is_by_no_system(entity e) {
+        const std::string message = message_about(e);
+        return contains(message, "system_test.cpp:") && !contains(message, "by system");
     }
     system_handle reap(std::string_view name) {
         return w.system(name).each([this](entity e, health& h) {
@@ -577,10 +577,10 @@ TEST_F(blame, falls_on_the_system_that_destroyed_an_entity) {
     w.process(reap("reap"));
     w.destroy(g);
     EXPECT_TRUE(is_by(e, "reap"));
-    EXPECT_TRUE(is_by_nobody(f));
+    EXPECT_TRUE(is_by_no_system(f));
     const entity after = w.spawn(health{0});
     w.destroy(after);
-    EXPECT_TRUE(is_by_nobody(after));
+    EXPECT_TRUE(is_by_no_system(after));
 }
 
 TEST_F(blame, falls_on_prologues_and_epilogues_too) {
@@ -590,9 +590,9 @@ TEST_F(blame, falls_on_prologues_and_epilogues_too) {
     EXPECT_TRUE(is_by(f, "s"));
 }
 
-TEST_F(blame, falls_on_the_one_that_recorded_it_when_an_outer_scope_carries_it_out) {
+TEST_F(blame, falls_on_the_recording_system_when_an_outer_scope_applies_it) {
     const entity e = w.spawn(health{0}), mine = w.spawn(health{1});
-    const entity hers = w.spawn(frozen{});
+    const entity theirs = w.spawn(frozen{});
     reap("reap");
     w.system("thaw").execute([&] { w.query<frozen>().destroy(); });
     w.defer();
@@ -600,8 +600,8 @@ TEST_F(blame, falls_on_the_one_that_recorded_it_when_an_outer_scope_carries_it_o
     w.process("reap", "thaw");
     w.commit();
     EXPECT_TRUE(is_by(e, "reap"));
-    EXPECT_TRUE(is_by(hers, "thaw"));
-    EXPECT_TRUE(is_by_nobody(mine));
+    EXPECT_TRUE(is_by(theirs, "thaw"));
+    EXPECT_TRUE(is_by_no_system(mine));
 }
 
 TEST_F(blame, falls_on_a_system_for_its_batches) {
@@ -613,10 +613,10 @@ TEST_F(blame, falls_on_a_system_for_its_batches) {
     for (const entity e : marked) EXPECT_TRUE(is_by(e, "before"));
     const auto mine = w.spawn_many(2, health{0});
     w.query<health>().destroy();
-    EXPECT_TRUE(is_by_nobody(mine[1]));
+    EXPECT_TRUE(is_by_no_system(mine[1]));
 }
 
-TEST_F(blame, falls_on_a_system_for_what_the_hooks_of_its_changes_destroy) {
+TEST_F(blame, falls_on_a_system_for_entities_that_its_hooks_destroy) {
     struct owner {
         entity of;
     };
@@ -635,10 +635,10 @@ TEST_F(blame, falls_on_a_system_for_what_the_hooks_of_its_changes_destroy) {
     w.commit();
     EXPECT_TRUE(is_by(b, "reap"));
     w.destroy(w.spawn(owner{c}));
-    EXPECT_TRUE(is_by_nobody(c));
+    EXPECT_TRUE(is_by_no_system(c));
 }
 
-TEST_F(blame, falls_on_a_system_for_the_owners_of_a_fragment_that_it_destroyed) {
+TEST_F(blame, falls_on_a_system_for_the_owners_of_a_fragment_it_destroyed) {
     const id f = w.tag("f");
     w.define(f).when_destroyed(destroy_owners);
     const entity e = w.spawn(with(f));
@@ -659,10 +659,10 @@ TEST_F(blame, falls_on_the_innermost_system_and_ends_with_it) {
     w.system("bad").execute([] { throw std::runtime_error("x"); });
     EXPECT_EQ(code_of([&] { w.process("bad"); }), errc::system_failed);
     w.destroy(g);
-    EXPECT_TRUE(is_by_nobody(g));
+    EXPECT_TRUE(is_by_no_system(g));
 }
 
-TEST_F(blame, is_remembered_when_the_system_is_gone) {
+TEST_F(blame, stays_recorded_after_the_system_is_removed) {
     const entity e = w.spawn(health{0});
     const auto s = reap("a system whose name is too long for its object");
     w.process(s);

@@ -1,8 +1,10 @@
-// Changes that threads of the user's own record and submit.
+// Changes that the user's threads record in command buffers and submit.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -40,7 +42,7 @@ errc code_of(Call call) {
     return errc::limit;
 }
 
-TEST(command_buffer, what_is_recorded_happens_when_it_is_submitted) {
+TEST(command_buffer, submitting_applies_the_recorded_changes) {
     world w;
     const entity known = w.spawn(position{1, 1});
     const entity doomed = w.spawn(position{2, 2});
@@ -70,7 +72,7 @@ TEST(command_buffer, what_is_recorded_happens_when_it_is_submitted) {
     EXPECT_EQ(w.size(), 2u);
 }
 
-TEST(command_buffer, keys_of_entities_that_came_by_it_are_used_again) {
+TEST(command_buffer, keys_of_its_entities_are_reused) {
     world w;
     command_buffer b{w};
     std::uint64_t highest = 0;
@@ -82,7 +84,7 @@ TEST(command_buffer, keys_of_entities_that_came_by_it_are_used_again) {
     }
     EXPECT_LT(highest, 1000u);
     highest = 0;
-    for (int i = 0; i < 10'000; ++i) {  // and those of buffers that did not use them all
+    for (int i = 0; i < 10'000; ++i) {  // the spare ids of destroyed buffers are reused, too
         command_buffer once{w};
         const entity e = once.spawn(position{i, i});
         highest = std::max(highest, e.key());
@@ -110,7 +112,7 @@ TEST(command_buffer, discarded_ids_are_never_alive) {
     EXPECT_EQ(w.size(), 1000u);
 }
 
-TEST(command_buffer, its_end_discards) {
+TEST(command_buffer, its_destructor_discards_the_changes) {
     world w;
     entity shown;
     const entity known = w.spawn(position{1, 1});
@@ -125,7 +127,7 @@ TEST(command_buffer, its_end_discards) {
     EXPECT_EQ(w.size(), 1u);
 }
 
-TEST(command_buffer, in_a_scope_it_waits) {
+TEST(command_buffer, a_submission_in_a_scope_is_deferred) {
     world w;
     command_buffer b{w};
     const entity e = b.spawn(position{1, 2});
@@ -143,7 +145,7 @@ TEST(command_buffer, in_a_scope_it_waits) {
     EXPECT_FALSE(w.alive(e));
 }
 
-TEST(command_buffer, cancelling_a_scope_does_not_lose_it) {
+TEST(command_buffer, cancelling_a_scope_keeps_submitted_buffers) {
     world w;
     command_buffer b{w};
     const entity e = b.spawn(position{1, 2});
@@ -154,7 +156,7 @@ TEST(command_buffer, cancelling_a_scope_does_not_lose_it) {
     EXPECT_TRUE(w.alive(e));
 }
 
-TEST(command_buffer, an_entity_that_died_meanwhile_drops_its_commands_and_nothing_else) {
+TEST(command_buffer, commands_for_an_entity_that_died_meanwhile_are_dropped) {
     world w;
     const entity dead = w.spawn(position{});
     const entity living = w.spawn(position{});
@@ -173,7 +175,7 @@ TEST(command_buffer, an_entity_that_died_meanwhile_drops_its_commands_and_nothin
     EXPECT_EQ(w.query<tag>().count(), 0u);
 }
 
-TEST(command_buffer, what_cannot_move_can_be_added) {
+TEST(command_buffer, a_type_that_cannot_move_can_be_added) {
     world w;
     const entity e = w.spawn();
     command_buffer b{w};
@@ -182,7 +184,7 @@ TEST(command_buffer, what_cannot_move_can_be_added) {
     EXPECT_TRUE(w.has<pinned>(e));
 }
 
-TEST(command_buffer, fragments_of_all_kinds) {
+TEST(command_buffer, all_kinds_of_fragments_can_be_recorded) {
     world w;
     const fragment<int> health = w.fragment<int>();
     const auto [plain_tag, values, dead] = w.ids<3>();
@@ -211,7 +213,7 @@ TEST(command_buffer, fragments_of_all_kinds) {
     EXPECT_TRUE(w.alive(made));
 }
 
-TEST(command_buffer, bad_ids_are_refused_at_once) {
+TEST(command_buffer, foreign_and_null_ids_are_refused_at_once) {
     world w;
     world other;
     const entity foreign = other.spawn();
@@ -220,13 +222,13 @@ TEST(command_buffer, bad_ids_are_refused_at_once) {
     EXPECT_EQ(code_of([&] { b.destroy(foreign); }), errc::foreign_entity);
     EXPECT_EQ(code_of([&] { b.remove<position>(entity{}); }), errc::dead_entity);
     EXPECT_EQ(b.pending(), 0u);
-    // Forged: it has no such entity when it is applied.
+    // A forged id names no entity when the buffer is applied.
     b.set(entity::pack(12345, 3, w.number()), position{});
     w.submit(b);
     EXPECT_EQ(w.size(), 0u);
 }
 
-TEST(command_buffer, an_id_that_it_reserved_cannot_be_made_by_another_way) {
+TEST(command_buffer, an_id_that_it_reserved_cannot_be_created_otherwise) {
     world w;
     command_buffer b{w};
     const entity mine = b.spawn(position{1, 1});
@@ -235,7 +237,7 @@ TEST(command_buffer, an_id_that_it_reserved_cannot_be_made_by_another_way) {
     EXPECT_EQ(w.get<position>(mine).x, 1);
 }
 
-TEST(command_buffer, an_id_that_was_made_before_is_not_reserved) {
+TEST(command_buffer, an_id_that_was_created_before_is_not_reserved) {
     world w;
     for (std::uint64_t key = 50; key < 300; key += 3) w.spawn_at(entity::pack(key, 0, w.number()));
     const std::size_t before = w.size();
@@ -252,7 +254,7 @@ TEST(command_buffer, an_id_that_was_made_before_is_not_reserved) {
     while (w.size() < 2000) EXPECT_TRUE(all.insert(w.spawn()).second);
 }
 
-TEST(command_buffer, ids_run_out) {
+TEST(command_buffer, spawning_throws_when_the_ids_run_out) {
     world w(world_options{.first_key = 1, .last_key = 10});
     command_buffer b{w};
     for (int i = 0; i < 10; ++i) b.spawn();
@@ -264,7 +266,7 @@ TEST(command_buffer, ids_run_out) {
     EXPECT_EQ(w.size(), 0u);
 }
 
-TEST(command_buffer, garbage_that_is_collected_gives_spare_ids_back) {
+TEST(command_buffer, collecting_garbage_returns_spare_ids) {
     world w(world_options{.first_key = 1, .last_key = 10});
     {
         command_buffer b{w};
@@ -276,14 +278,14 @@ TEST(command_buffer, garbage_that_is_collected_gives_spare_ids_back) {
     EXPECT_EQ(w.size(), 10u);
 }
 
-TEST(command_buffer, it_leaves_keys_for_others) {
+TEST(command_buffer, it_does_not_reserve_all_keys) {
     world small(world_options{.first_key = 1, .last_key = 100});
     command_buffer few{small};
     few.spawn();
     small.spawn_many(80);
     EXPECT_EQ(small.size(), 80u);
 
-    // What is kept ready for the next buffer is not all that there is.
+    // The ids that are kept for the next buffer are not all ids.
     world w(world_options{.first_key = 1, .last_key = 1000});
     command_buffer b{w};
     for (int i = 0; i < 500; ++i) b.spawn(position{i, 0});
@@ -292,7 +294,7 @@ TEST(command_buffer, it_leaves_keys_for_others) {
     EXPECT_EQ(w.size(), 900u);
 }
 
-TEST(command_buffer, a_world_that_is_large_or_was_full_has_ids_for_it) {
+TEST(command_buffer, a_large_world_and_one_that_was_full_have_ids_for_it) {
     using small_world = basic_world<layouts::compact>;
     using small_buffer = basic_command_buffer<layouts::compact>;
     small_world large;
@@ -307,7 +309,7 @@ TEST(command_buffer, a_world_that_is_large_or_was_full_has_ids_for_it) {
     small_buffer c{full};
     EXPECT_EQ(code_of([&] { c.spawn(); }), errc::id_overflow);
     full.query<position>().destroy();
-    full.apply_submitted();  // keys that wait are the world's thread's
+    full.apply_submitted();  // only the world's thread can hand out free keys
     for (int round = 0; round < 5; ++round) {
         for (int i = 0; i < 500; ++i) c.spawn(position{});
         full.submit(c);
@@ -316,7 +318,7 @@ TEST(command_buffer, a_world_that_is_large_or_was_full_has_ids_for_it) {
     for (const auto e : all) EXPECT_FALSE(full.alive(e));
 }
 
-TEST(command_buffer, many_come_and_go_without_using_up_the_keys) {
+TEST(command_buffer, many_spawned_and_destroyed_entities_do_not_use_up_the_keys) {
     world w(world_options{.first_key = 1, .last_key = 5000});
     command_buffer b{w};
     for (int round = 0; round < 100; ++round) {
@@ -327,8 +329,8 @@ TEST(command_buffer, many_come_and_go_without_using_up_the_keys) {
     EXPECT_EQ(w.size(), 0u);
 }
 
-TEST(command_buffer, only_the_world_s_own_thread_applies_it_at_once) {
-    // Threads come and go, and the next one may lie where the last one lay.
+TEST(command_buffer, only_the_world_s_thread_applies_a_submission_at_once) {
+    // A new thread may have the address of an old one.
     for (int i = 0; i < 20; ++i) {
         std::unique_ptr<world> w;
         std::thread([&] { w = std::make_unique<world>(); }).join();
@@ -343,7 +345,7 @@ TEST(command_buffer, only_the_world_s_own_thread_applies_it_at_once) {
     }
 }
 
-TEST(command_buffer, bad_fragments_are_refused_at_once_or_told_with_their_place) {
+TEST(command_buffer, invalid_fragments_are_refused_at_once_or_when_applied_with_the_call_site) {
     world w;
     world other;
     const entity e = w.spawn();
@@ -367,7 +369,7 @@ TEST(command_buffer, bad_fragments_are_refused_at_once_or_told_with_their_place)
     }
 }
 
-TEST(command_buffer, reset_does_not_concern_what_is_not_applied) {
+TEST(command_buffer, reset_keeps_submitted_buffers) {
     world w;
     const entity old = w.spawn(position{1, 1});
     command_buffer b{w};
@@ -403,7 +405,7 @@ TEST(command_buffer, a_copy_that_throws_records_nothing) {
     EXPECT_TRUE(w.empty(e));
 }
 
-TEST(command_buffer, sparse_components_tags_and_pinned_ones) {
+TEST(command_buffer, sparse_components_tags_and_pinned_components_can_be_recorded) {
     struct sparse_one {
         std::unique_ptr<int> value;
     };
@@ -429,7 +431,7 @@ TEST(command_buffer, sparse_components_tags_and_pinned_ones) {
     EXPECT_EQ(w.query<sparse_one>().count(), 0u);
 }
 
-TEST(command_buffer, a_moved_one_goes_on) {
+TEST(command_buffer, a_moved_buffer_continues_recording) {
     world w;
     command_buffer a{w};
     const entity e = a.spawn(position{1, 1});
@@ -439,7 +441,7 @@ TEST(command_buffer, a_moved_one_goes_on) {
     EXPECT_TRUE((w.has_all<position, velocity>(e)));
 }
 
-TEST(command_buffer, what_nobody_applied_ends_with_the_world) {
+TEST(command_buffer, values_that_are_never_applied_are_destroyed_with_the_world) {
     auto counter = std::make_shared<int>(0);
     struct counted {
         std::shared_ptr<int> held;
@@ -483,18 +485,21 @@ TEST(command_buffer, threads_record_while_the_world_changes) {
         w.query<position>().each([&](entity, position& p) { p.y += 0; });
         w.destroy(e);
     }
-    for (std::thread& one : others) one.join();
+    for (std::thread& other : others) other.join();
     w.apply_submitted();
     EXPECT_EQ(w.size(), 3u);
+    int rows = 0;
     w.query<const position, const velocity, const owned>().each(
-        [](const position& p, const velocity& v, const owned& o) {
+        [&](const position& p, const velocity& v, const owned& o) {
+            ++rows;
             EXPECT_EQ(p.y, 299);
             EXPECT_EQ(v.x, 299);
             EXPECT_EQ(*o.value, 299);
         });
+    EXPECT_EQ(rows, 3);
 }
 
-TEST(command_buffer, buffers_come_in_the_order_of_their_submission) {
+TEST(command_buffer, buffers_are_applied_in_the_order_of_submission) {
     world w;
     const entity e = w.spawn(position{0, 0});
     command_buffer a{w};
@@ -508,7 +513,8 @@ TEST(command_buffer, buffers_come_in_the_order_of_their_submission) {
     EXPECT_EQ(w.get<position>(e).x, 1);
 }
 
-TEST(command_buffer, another_thread_s_submission_waits_for_the_world_s_own) {
+TEST(command_buffer,
+     a_submission_of_another_thread_is_deferred_until_the_world_s_thread_processes) {
     world w;
     entity e;
     std::thread([&] {

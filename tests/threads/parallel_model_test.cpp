@@ -1,11 +1,14 @@
-// Random changes that four threads record, beside the same on one: after the ids of new entities are told
-// apart by what they were made for, the two worlds are equal, and so is the order in which hooks were told.
+// Random changes, recorded by four threads and, in a second world, by one. Tokens identify the entities, since
+// the ids of new ones differ. Both worlds must be equal, and so must the order in which hooks are called.
+// Compiled for two layouts; see support/parallel_layout.hpp.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
+#include "support/parallel_layout.hpp"
 #include "support/thread_executor.hpp"
 
 #include <gtest/gtest.h>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <map>
@@ -18,7 +21,11 @@ using muster_tests::thread_executor;
 
 namespace {
 
-/// What an entity was made for: the same in both worlds.
+using muster_tests::parallel::entity;
+using muster_tests::parallel::fragment;
+using muster_tests::parallel::world;
+
+/// Identifies an entity in both worlds.
 struct token {
     std::uint64_t value;
 };
@@ -45,11 +52,11 @@ struct muster::component_traits<burning> {
 
 namespace {
 
-/// Numbers that depend on nothing but what they are asked for.
+/// Random numbers that depend only on seed, round and token, not on the order of the calls.
 class dice {
 public:
-    dice(std::uint64_t seed, std::uint64_t round, std::uint64_t who)
-        : state_((seed * 1'000'003 + round) * 1'000'003 + who) {}
+    dice(std::uint64_t seed, std::uint64_t round, std::uint64_t id)
+        : state_((seed * 1'000'003 + round) * 1'000'003 + id) {}
     std::uint64_t operator()(std::uint64_t below) {
         state_ += 0x9E3779B97F4A7C15u;
         std::uint64_t mixed = state_;
@@ -69,7 +76,7 @@ public:
         w.on_assign<position>([this](entity e, position& p) { note("as", e, p.x); });
         w.on_remove<label>([this](entity e, label& l) { note(l.text, e, 0); });
         w.on_insert<burning>([this](entity e, burning& b) { note("burn", e, b.left); });
-        w.on_destroy([this](entity e) { note("dies", e, 0); });
+        w.on_destroy([this](entity e) { note("destroy", e, 0); });
         extra_ = w.fragment<int>();
         dice roll(seed, 0, 0);
         const std::uint64_t count = 5 + roll(60);
@@ -78,25 +85,27 @@ public:
             if (roll(2) == 0) w.set(e, position{static_cast<int>(i)});
             if (roll(3) == 0) w.set(e, label{std::to_string(i)});
             if (roll(4) == 0) w.set(e, burning{static_cast<int>(i)});
-            if (roll(5) == 0) w.destroy(w.spawn());  // keys that wait
+            if (roll(5) == 0) w.destroy(w.spawn());  // free keys
         }
     }
 
-    void play_round(std::uint64_t round) {
+    void run_round(std::uint64_t round) {
         others_.clear();
         for (auto [e, t] : w.query<const token>()) others_[t.value] = e;
         all_.clear();
         for (const auto& [value, e] : others_) all_.push_back(e);
-        const auto look = [this, round](entity e, const token& t) { change(e, t.value, round); };
+        const auto callback = [this, round](entity e, const token& t) {
+            change(e, t.value, round);
+        };
         const auto some = w.query<const token>().without<mark>();
         if (threads_ == nullptr)
-            some.each(look);
+            some.each(callback);
         else
-            some.par_each(*threads_, seed_ % 6, look);
+            some.par_each(*threads_, seed_ % 6, callback);
     }
 
-    /// All that can be seen, in the order in which it is.
-    [[nodiscard]] std::string told() {
+    /// Describes the calls of hooks, then all rows in their order.
+    [[nodiscard]] std::string dump() {
         std::string made = log_;
         w.query<const token, position*, label*, owned*, burning*>().each(
             [&](entity e, const token& t, const position* p, const label* l, const owned* o,
@@ -112,11 +121,15 @@ public:
         return made + "\n" + std::to_string(w.size());
     }
 
+    /// How many rows the rounds have visited.
+    [[nodiscard]] std::uint64_t calls() const noexcept { return calls_.load(); }
+
     world w;
 
 private:
-    void change(entity e, std::uint64_t who, std::uint64_t round) {
-        dice roll(seed_, round, who);
+    void change(entity e, std::uint64_t id, std::uint64_t round) {
+        ++calls_;
+        dice roll(seed_, round, id);
         for (std::uint64_t i = roll(4); i != 0; --i) {
             const entity target = roll(2) == 0 ? e : all_[roll(all_.size())];
             const int number = static_cast<int>(roll(1000));
@@ -132,7 +145,7 @@ private:
             case 8: w.remove<mark>(target); break;
             case 9: w.destroy(target); break;
             case 10: (void)w.add<position>(target); break;
-            default: spawn(roll, who * 64 + round * 8 + i, number);
+            default: spawn(roll, id * 64 + round * 8 + i, number);
             }
         }
     }
@@ -157,25 +170,30 @@ private:
 
     std::uint64_t seed_;
     executor* threads_;
-    muster::fragment<int> extra_;
+    fragment<int> extra_;
     std::map<std::uint64_t, entity> others_;
     std::vector<entity> all_;
     std::string log_;
+    std::atomic<std::uint64_t> calls_ = 0;
 };
 
-TEST(parallel_model, four_threads_do_what_one_does) {
+TEST(parallel_model, four_threads_have_the_result_of_one) {
     const char* const scale = std::getenv("MUSTER_TEST_SCALE");
     const std::uint64_t seeds = 1000 * (scale == nullptr ? 1 : std::strtoull(scale, nullptr, 10));
     thread_executor four(4);
+    std::uint64_t calls = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
         story alone(seed, nullptr);
         story together(seed, &four);
         for (std::uint64_t round = 1; round <= 4; ++round) {
-            alone.play_round(round);
-            together.play_round(round);
-            ASSERT_EQ(alone.told(), together.told()) << "seed " << seed << ", round " << round;
+            alone.run_round(round);
+            together.run_round(round);
+            ASSERT_EQ(alone.dump(), together.dump()) << "seed " << seed << ", round " << round;
         }
+        calls += alone.calls();
+        EXPECT_EQ(alone.calls(), together.calls());
     }
+    EXPECT_GT(calls, 100 * seeds);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What users do in parallel phases that is unusual, or wrong.
+// Unusual and wrong uses of parallel phases.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
@@ -48,7 +48,7 @@ errc code_of(Call call) {
     return errc::limit;
 }
 template <class Call>
-std::string told_by(Call call) {
+std::string message_of(Call call) {
     try {
         call();
     } catch (const error& caught) {
@@ -67,13 +67,17 @@ struct phase : testing::Test {
     void fill(int count) {
         for (int i = 0; i < count; ++i) w.spawn(position{i, 0});
     }
-    /// Calls it once in a phase, with an entity that was there and one that is made there.
+    /// Calls it once in a phase, with an entity that existed before and an entity spawned in the phase.
     void in_phase(const std::function<void(entity, entity)>& call) {
         const entity e = w.spawn(position{1, 1}, velocity{2, 2});
+        std::atomic<int> calls = 0;
         w.query<const position>().with<velocity>().par_each(two, 1,
                                                             [&](entity it, const position&) {
-                                                                if (it == e) call(e, w.spawn());
+                                                                if (it != e) return;
+                                                                ++calls;
+                                                                call(e, w.spawn());
                                                             });
+        EXPECT_EQ(calls, 1);
         if (w.alive(e)) w.destroy(e);
     }
     void expect_refused(const std::function<void(entity)>& call) {
@@ -84,7 +88,7 @@ struct phase : testing::Test {
     }
 };
 
-TEST_F(phase, a_hook_can_begin_one_while_another_is_carried_out) {
+TEST_F(phase, a_hook_may_start_a_phase_while_the_changes_of_another_are_applied) {
     fill(100);
     int calls = 0;
     w.on_insert<owned>([&](entity, owned& o) {
@@ -112,7 +116,7 @@ TEST_F(phase, a_hook_can_begin_one_while_another_is_carried_out) {
     EXPECT_EQ((w.query<position, owned, velocity>().count()), 100u);
 }
 
-TEST_F(phase, what_is_not_recorded_is_refused) {
+TEST_F(phase, calls_that_cannot_be_recorded_are_refused) {
     const auto health = w.fragment<int>();
     w.component<velocity>();
     w.component<marked>();
@@ -151,7 +155,7 @@ TEST_F(phase, what_is_not_recorded_is_refused) {
     EXPECT_FALSE(w.find_system("new"));
 }
 
-TEST_F(phase, what_is_only_looked_at_is_there) {
+TEST_F(phase, reading_calls_are_allowed) {
     in_phase([&](entity e, entity made) {
         EXPECT_EQ(w.locate(e).row, 0u);
         EXPECT_TRUE(w.locate(made).chunk.empty());
@@ -168,15 +172,16 @@ TEST_F(phase, what_is_only_looked_at_is_there) {
     });
 }
 
-TEST_F(phase, a_fragment_that_cannot_take_a_value_is_refused_at_once) {
+TEST_F(phase, an_invalid_fragment_is_refused_at_once) {
     world other;
     const fragment<int> health = w.fragment<int>("health");
     const entity dead = w.ids<1>()[0];
     w.destroy(dead);
     const entity foreign = other.tag("foreign");
     in_phase([&](entity e, entity made) {
-        const std::string said = told_by([&] { w.set(e, health.id(), 2.5); });
-        EXPECT_TRUE(contains(said, "health") && contains(said, "phase_hostile_test")) << said;
+        const std::string message = message_of([&] { w.set(e, health.id(), 2.5); });
+        EXPECT_TRUE(contains(message, "health") && contains(message, "phase_hostile_test"))
+            << message;
         EXPECT_EQ(code_of([&] { w.set(e, health.id(), 2.5); }), errc::type_mismatch);
         EXPECT_EQ(code_of([&] { w.set(e, dead, 1); }), errc::dead_fragment);
         EXPECT_EQ(code_of([&] { w.set(e, dead); }), errc::dead_fragment);
@@ -186,7 +191,7 @@ TEST_F(phase, a_fragment_that_cannot_take_a_value_is_refused_at_once) {
         EXPECT_EQ(code_of([&] { w.set(e, foreign, 1); }), errc::foreign_entity);
         EXPECT_EQ(code_of([&] { w.remove(e, foreign); }), errc::foreign_entity);
         EXPECT_EQ(code_of([&] { w.spawn(with(health.id(), 2.5)); }), errc::type_mismatch);
-        w.set(e, made, 4);  // an id of the phase can be a fragment
+        w.set(e, made, 4);  // an id spawned in the phase can be a fragment
     });
     EXPECT_EQ(w.query().with(health).count(), 0u);
 }
@@ -199,33 +204,36 @@ TEST_F(phase, a_type_that_cannot_move_is_refused) {
     });
 }
 
-TEST_F(phase, dead_ids_are_told_of_while_their_keys_are_used_again) {
+TEST_F(phase, dead_ids_stay_dead_while_their_keys_are_reused) {
     fill(64);
     std::vector<entity> dead;
     for (int i = 0; i < 64; ++i) dead.push_back(w.spawn());
     for (const entity e : dead) w.destroy(e);
+    std::atomic<int> calls = 0;
     w.query<const position>().par_each(two, 1, [&](const position& p) {
+        ++calls;
         w.spawn();
         const entity e = dead[static_cast<std::size_t>(p.x)];
         EXPECT_EQ(code_of([&] { w.set(e, velocity{}); }), errc::dead_entity);
         EXPECT_EQ(code_of([&] { (void)w.get<velocity>(e); }), errc::dead_entity);
         EXPECT_FALSE(w.destroy(e));
     });
+    EXPECT_EQ(calls, 64);
     EXPECT_EQ(w.size(), 128u);
 }
 
-TEST_F(phase, two_threads_may_destroy_one_entity_and_others_change_it) {
+TEST_F(phase, several_threads_may_destroy_and_change_one_entity) {
     fill(200);
     const entity target = w.spawn(velocity{});
-    int deaths = 0;
-    w.on_destroy([&](entity e) { deaths += e == target ? 1 : 0; });
+    int destroyed = 0;
+    w.on_destroy([&](entity e) { destroyed += e == target ? 1 : 0; });
     w.query<const position>().par_each(two, 1, [&](const position& p) {
         if (p.x % 3 == 0)
             EXPECT_TRUE(w.destroy(target));
         else
             w.set(target, owned{std::make_unique<int>(p.x)});
     });
-    EXPECT_EQ(deaths, 1);
+    EXPECT_EQ(destroyed, 1);
     EXPECT_FALSE(w.alive(target));
 }
 
@@ -260,18 +268,18 @@ TEST_F(phase, a_copy_that_throws_records_nothing_of_its_call) {
     EXPECT_EQ(w.query<velocity>().count(), 50u);
 }
 
-TEST_F(phase, a_hook_that_throws_in_the_end_does_not_stop_the_other_changes) {
+TEST_F(phase, a_hook_that_throws_at_the_end_does_not_stop_the_other_changes) {
     fill(40);
     w.on_insert<velocity>([](entity, velocity& v) {
         if (v.x == 7) throw std::runtime_error("seven");
     });
-    const auto look = [&](entity e, const position& p) { w.set(e, velocity{p.x, 0}); };
-    EXPECT_THROW(w.query<const position>().par_each(two, 1, look), std::runtime_error);
+    const auto callback = [&](entity e, const position& p) { w.set(e, velocity{p.x, 0}); };
+    EXPECT_THROW(w.query<const position>().par_each(two, 1, callback), std::runtime_error);
     EXPECT_EQ(w.query<velocity>().count(), 39u);
-    w.spawn(velocity{});  // the world is in no phase
+    w.spawn(velocity{});  // the phase has ended
 }
 
-TEST_F(phase, any_number_of_rows_may_be_taken_at_once) {
+TEST_F(phase, the_grain_may_be_any_number) {
     fill(100);
     thread_executor four(4);
     for (const std::size_t grain :
@@ -283,7 +291,7 @@ TEST_F(phase, any_number_of_rows_may_be_taken_at_once) {
         }
 }
 
-/// Calls the parts one after the other, from the last on, on one thread that is not the caller's.
+/// Calls the parts in sequence, the last first, on one thread that is not the caller's.
 class backwards_executor final : public executor {
 public:
     [[nodiscard]] unsigned concurrency() const noexcept override { return 7; }
@@ -306,7 +314,7 @@ private:
     bool calls_some_;
 };
 
-TEST_F(phase, an_executor_may_call_in_any_order_and_on_any_thread) {
+TEST_F(phase, an_executor_may_call_the_parts_in_any_order_on_any_thread) {
     fill(300);
     std::vector<int> order;
     w.on_insert<velocity>([&](entity, velocity& v) { order.push_back(v.x); });
@@ -317,22 +325,25 @@ TEST_F(phase, an_executor_may_call_in_any_order_and_on_any_thread) {
     for (int i = 0; i < 300; ++i) EXPECT_EQ(order[static_cast<std::size_t>(i)], i);
 }
 
-TEST_F(phase, what_an_executor_throws_reaches_the_caller_and_nothing_happens) {
+TEST_F(phase, an_exception_of_the_executor_is_rethrown_and_drops_all_changes) {
     fill(10);
     for (const bool calls_some : {false, true}) {
         failing_executor none(calls_some);
-        const auto look = [&](entity e, const position&) {
+        int calls = 0;
+        const auto callback = [&](entity e, const position&) {
+            ++calls;
             w.spawn(velocity{});
             w.destroy(e);
         };
-        EXPECT_THROW(w.query<const position>().par_each(none, 1, look), std::runtime_error);
+        EXPECT_THROW(w.query<const position>().par_each(none, 1, callback), std::runtime_error);
+        EXPECT_EQ(calls, calls_some ? 10 : 0);
         EXPECT_EQ(w.size(), 10u);
         EXPECT_EQ(w.query<velocity>().count(), 0u);
     }
 }
 
-TEST_F(phase, no_id_is_given_twice_where_versions_run_out) {
-    // A range whose keys are used up to their last version.
+TEST_F(phase, no_id_is_issued_twice_when_versions_run_out) {
+    // A small range, so that each key reaches its last version.
     basic_world<layouts::compact> small(world_options{.first_key = 0, .last_key = 15});
     small.spawn(position{0, 0});
     small.spawn(position{1, 0});
@@ -360,53 +371,59 @@ TEST_F(phase, no_id_is_given_twice_where_versions_run_out) {
     EXPECT_EQ(small.size(), 2u);
 }
 
-TEST_F(phase, an_overflow_says_what_is_so) {
+TEST_F(phase, the_message_of_an_overflow_is_correct) {
     world small(world_options{.first_key = 1, .last_key = 20});
     for (int i = 0; i < 10; ++i) small.spawn(position{i, 0});
-    const std::string said = told_by([&] {
+    const std::string message = message_of([&] {
         small.query<const position>().par_each(two, 1, [&](const position&) {
             small.spawn();
             small.spawn();
         });
     });
-    EXPECT_TRUE(contains(said, "1 to 20") && !contains(said, "10 of them free")) << said;
+    EXPECT_TRUE(contains(message, "1 to 20") && !contains(message, "10 of them free")) << message;
 }
 
-TEST_F(phase, command_buffers_get_ids_while_it_runs) {
+TEST_F(phase, command_buffers_can_reserve_ids_during_a_phase) {
     world small(world_options{.first_key = 1, .last_key = 3000});
-    for (world* one : {&w, &small}) {
-        for (int i = 0; i < 10; ++i) one->spawn(position{i, 0});
-        for (int round = 1; round <= 20; ++round) {  // each needs more than there were before
-            command_buffer b{*one};
-            const int count = one == &small ? 1 + round : 100 * round;
-            one->query<const position>().par_each(two, 1, [&](const position& p) {
+    for (world* value : {&w, &small}) {
+        for (int i = 0; i < 10; ++i) value->spawn(position{i, 0});
+        for (int round = 1; round <= 20; ++round) {  // each needs more ids than the one before
+            command_buffer b{*value};
+            const int count = value == &small ? 1 + round : 100 * round;
+            value->query<const position>().par_each(two, 1, [&](const position& p) {
                 for (int i = 0; p.x == 3 && i < count; ++i) b.spawn(velocity{});
             });
-            one->submit(b);
+            value->submit(b);
         }
     }
     EXPECT_EQ(w.query<velocity>().count(), 21'000u);
     EXPECT_EQ(small.query<velocity>().count(), 230u);
 }
 
-TEST_F(phase, applying_buffers_in_it_does_nothing) {
+TEST_F(phase, applying_submitted_buffers_in_a_phase_does_nothing) {
     fill(2);
-    backwards_executor other;  // another thread than this
-    w.query<const position>().par_each(other, 1, [&](const position&) { w.apply_submitted(); });
+    backwards_executor other;  // calls on another thread
+    std::atomic<int> calls = 0;
+    w.query<const position>().par_each(other, 1, [&](const position&) {
+        w.apply_submitted();
+        ++calls;
+    });
+    EXPECT_EQ(calls, 2);
     command_buffer b{w};
     const entity e = b.spawn(velocity{});
     w.submit(b);
-    EXPECT_TRUE(w.alive(e));  // this is the world's thread still
+    EXPECT_TRUE(w.alive(e));  // this thread is still the world's thread
 }
 
-TEST_F(phase, buffers_are_recorded_submitted_and_discarded_meanwhile) {
+TEST_F(phase, other_threads_may_record_submit_and_discard_buffers_during_a_phase) {
     fill(32);
     std::atomic<bool> is_over = false;
     std::vector<std::thread> others;
     for (int t = 0; t < 3; ++t)
         others.emplace_back([&] {
             command_buffer b{w};
-            for (int i = 0; i < 2000 && !is_over; ++i) {  // nobody empties the inbox in a phase
+            for (int i = 0; i < 2000 && !is_over;
+                 ++i) {  // a phase does not empty the submission queue
                 const entity e = b.spawn(velocity{i, 0}, owned{std::make_unique<int>(i)});
                 b.set(e, marked{});
                 if (i % 5 == 4)
@@ -415,6 +432,9 @@ TEST_F(phase, buffers_are_recorded_submitted_and_discarded_meanwhile) {
                     w.submit(b);
                 if (i % 20 == 0) std::this_thread::yield();
             }
+            is_over.wait(false);
+            b.spawn(velocity{-1, 0}, owned{std::make_unique<int>(-1)});
+            w.submit(b);
         });
     for (int round = 0; round < 40; ++round) {
         w.query<position>().par_each(two, 4, [&](entity e, position& p) {
@@ -428,16 +448,23 @@ TEST_F(phase, buffers_are_recorded_submitted_and_discarded_meanwhile) {
         w.query<velocity>().without<position>().destroy();
     }
     is_over = true;
-    for (std::thread& one : others) one.join();
+    is_over.notify_all();
+    for (std::thread& other : others) other.join();
     w.apply_submitted();
-    w.query<const velocity, const owned>().each(
-        [](const velocity& v, const owned& o) { EXPECT_EQ(v.x, *o.value); });
+    int last_values = 0;
+    w.query<const velocity, const owned>().each([&](const velocity& v, const owned& o) {
+        EXPECT_EQ(v.x, *o.value);
+        last_values += v.x == -1 ? 1 : 0;
+    });
+    EXPECT_EQ(last_values, 3);
     w.query<velocity>().without<position>().destroy();
     EXPECT_EQ(w.size(), 32u);
-    w.query<const position>().each([](const position& p) { EXPECT_EQ(p.y, 40); });
+    int complete = 0;
+    w.query<const position>().each([&](const position& p) { complete += p.y == 40 ? 1 : 0; });
+    EXPECT_EQ(complete, 32);
 }
 
-TEST_F(phase, worlds_and_threads_do_not_mix_up) {
+TEST_F(phase, a_phase_concerns_only_its_world_and_its_threads) {
     world other;
     fill(20);
     w.query<const position>().par_each(two, 1, [&](entity e, const position& p) {

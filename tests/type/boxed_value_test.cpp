@@ -13,7 +13,7 @@ struct alignas(256) wide {
     int value;
 };
 
-TEST(boxed_value, holds_what_it_was_given_until_it_ends) {
+TEST(boxed_value, holding_stores_an_aligned_value) {
     const auto text = boxed_value::holding(std::string(100, 'x'));
     ASSERT_TRUE(text);
     EXPECT_EQ(*static_cast<std::string*>(text.room), std::string(100, 'x'));
@@ -22,9 +22,9 @@ TEST(boxed_value, holds_what_it_was_given_until_it_ends) {
     EXPECT_EQ(static_cast<wide*>(aligned.room)->value, 7);
 }
 
-TEST(boxed_value, is_empty_before_and_after_it_is_moved) {
+TEST(boxed_value, is_empty_when_default_constructed_or_moved_from) {
     EXPECT_FALSE(boxed_value());
-    EXPECT_FALSE(boxed_value(type_info_of<std::string>));  // room alone is no value
+    EXPECT_FALSE(boxed_value(type_info_of<std::string>));  // storage without a value
     auto first = boxed_value::holding(std::string("text"));
     auto second = std::move(first);
     EXPECT_FALSE(first);  // NOLINT(bugprone-use-after-move)

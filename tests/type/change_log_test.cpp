@@ -11,17 +11,17 @@ namespace {
 
 using ids = array_list<std::uint64_t>;
 
-/// All that is noted; the log is empty then.
+/// Takes all entities out of the log.
 ids taken(change_log& log) {
     const ids all = log.begin_reading();
     log.end_reading(all, all.size());
     return all;
 }
 void note(change_log& log, const ids& all) {
-    for (const std::uint64_t one : all) log.note(one);
+    for (const std::uint64_t id : all) log.note(id);
 }
 
-TEST(change_log, has_each_once_in_the_order_of_the_first_time) {
+TEST(change_log, stores_each_id_once_in_the_order_of_first_changes) {
     change_log log;
     EXPECT_EQ(log.size(), 0u);
     note(log, {7, 2, 7, 9, 2, 2, 0});
@@ -30,7 +30,7 @@ TEST(change_log, has_each_once_in_the_order_of_the_first_time) {
     EXPECT_EQ(log.size(), 0u);
 }
 
-TEST(change_log, tells_ids_apart_whose_low_bits_are_equal) {
+TEST(change_log, distinguishes_ids_with_equal_low_bits) {
     change_log log;
     ids all;
     for (std::uint64_t version = 0; version < 40; ++version)
@@ -40,7 +40,7 @@ TEST(change_log, tells_ids_apart_whose_low_bits_are_equal) {
     EXPECT_EQ(taken(log), all);
 }
 
-TEST(change_log, has_all_after_it_has_grown) {
+TEST(change_log, keeps_all_ids_when_it_grows) {
     for (const std::uint64_t step : {1u, 16u, 1024u, 4097u}) {
         change_log log;
         ids all;
@@ -53,7 +53,7 @@ TEST(change_log, has_all_after_it_has_grown) {
     }
 }
 
-TEST(change_log, makes_room_ahead_also_while_it_is_read) {
+TEST(change_log, reserve_works_during_a_reading) {
     change_log log;
     log.reserve(100);
     note(log, {1, 2, 3});
@@ -68,7 +68,7 @@ TEST(change_log, makes_room_ahead_also_while_it_is_read) {
     EXPECT_EQ(all[1002], 1009u);
 }
 
-TEST(change_log, that_was_read_notes_the_same_again) {
+TEST(change_log, an_id_can_be_noted_again_after_a_reading) {
     change_log log;
     for (int round = 0; round < 50; ++round) {
         note(log, {5, 6});
@@ -76,7 +76,7 @@ TEST(change_log, that_was_read_notes_the_same_again) {
     }
 }
 
-TEST(change_log, puts_what_was_not_read_before_what_came_since) {
+TEST(change_log, unread_ids_precede_the_ids_added_since) {
     change_log log;
     note(log, {1, 2, 3, 4});
     const ids out = log.begin_reading();
@@ -85,11 +85,11 @@ TEST(change_log, puts_what_was_not_read_before_what_came_since) {
     note(log, {9, 4, 1, 8});
     log.end_reading(out, 2);
     EXPECT_EQ(log.size(), 5u);
-    note(log, {3, 8, 7});  // two of them are known
+    note(log, {3, 8, 7});  // 3 and 8 are in the log already
     EXPECT_EQ(taken(log), (ids{3, 4, 9, 1, 8, 7}));
 }
 
-TEST(change_log, puts_nothing_back_that_was_read) {
+TEST(change_log, end_reading_does_not_restore_read_ids) {
     change_log log;
     note(log, {1, 2});
     const ids out = log.begin_reading();
@@ -98,7 +98,7 @@ TEST(change_log, puts_nothing_back_that_was_read) {
     EXPECT_EQ(taken(log), (ids{2, 3}));
 }
 
-TEST(change_log, is_read_by_several_at_once) {
+TEST(change_log, readings_can_be_nested) {
     change_log log;
     note(log, {1, 2, 3});
     const ids outer = log.begin_reading();
@@ -112,7 +112,7 @@ TEST(change_log, is_read_by_several_at_once) {
     EXPECT_EQ(taken(log), (ids{2, 3, 5, 6}));
 }
 
-TEST(change_log, keeps_room_for_all_readers_whoever_ends_first) {
+TEST(change_log, keeps_room_for_all_readings_in_any_order_of_ending) {
     change_log log;
     ids expected;
     for (std::uint64_t i = 0; i < 64; ++i) log.note(i);
@@ -130,7 +130,7 @@ TEST(change_log, keeps_room_for_all_readers_whoever_ends_first) {
     EXPECT_EQ(all, expected);
 }
 
-TEST(change_log, that_is_cleared_has_nothing_and_starts_anew) {
+TEST(change_log, clear_empties_the_log) {
     change_log log;
     note(log, {1, 2});
     log.clear();
@@ -139,7 +139,7 @@ TEST(change_log, that_is_cleared_has_nothing_and_starts_anew) {
     EXPECT_EQ(taken(log), (ids{2, 1}));
 }
 
-TEST(change_log, that_is_cleared_while_it_is_read_gets_the_rest_back) {
+TEST(change_log, a_clear_during_a_reading_keeps_the_unread_ids) {
     change_log log;
     note(log, {1, 2, 3});
     const ids out = log.begin_reading();
@@ -149,19 +149,19 @@ TEST(change_log, that_is_cleared_while_it_is_read_gets_the_rest_back) {
     EXPECT_EQ(taken(log), (ids{2, 3}));
 }
 
-TEST(change_log, that_is_cut_notes_nothing_and_keeps_what_it_has) {
+TEST(change_log, a_paused_log_ignores_changes_and_keeps_its_ids) {
     change_log log;
     note(log, {1});
-    log.is_cut = true;
+    log.is_paused = true;
     note(log, {2, 3});
     EXPECT_EQ(log.size(), 1u);
-    log.is_cut = false;
+    log.is_paused = false;
     note(log, {3});
     EXPECT_EQ(taken(log), (ids{1, 3}));
 }
 
-TEST(change_log, takes_no_time_for_many_versions_of_one_key) {
-    // A key that is given out again and again, as `spawn` does: ids differ in their high bits only.
+TEST(change_log, many_versions_of_one_key_are_noted_fast) {
+    // `spawn` and `destroy` reuse a key: its ids differ only in their high bits.
     const auto time_of = [](std::uint64_t step) {
         change_log log;
         const auto start = std::chrono::steady_clock::now();

@@ -15,7 +15,7 @@ using test::code_of;
 void relocate(void*, void*, std::size_t) noexcept {}
 void destroy(void*, std::size_t) noexcept {}
 
-TEST(component_type, without_operations_is_copied_as_bytes_and_starts_as_zeros) {
+TEST(component_type, without_operations_is_copied_as_bytes_and_zero_initialised) {
     const type_info made = describe(component_type{.size = 12, .alignment = 4});
     EXPECT_TRUE(made.can_copy() && made.can_construct());
     int from[3] = {1, 2, 3};
@@ -26,7 +26,7 @@ TEST(component_type, without_operations_is_copied_as_bytes_and_starts_as_zeros) 
     for (int i = 0; i < 9; ++i) EXPECT_EQ(to[i], i < 6 ? 0 : i % 3 + 1);
 }
 
-TEST(component_type, that_owns_something_is_copied_and_made_only_by_its_operations) {
+TEST(component_type, a_nontrivial_type_is_copied_and_constructed_only_by_its_operations) {
     for (const component_type& type :
          {component_type{.size = 8, .alignment = 8, .relocate = relocate},
           component_type{.size = 8, .alignment = 8, .destroy = destroy}}) {
@@ -36,7 +36,7 @@ TEST(component_type, that_owns_something_is_copied_and_made_only_by_its_operatio
     }
 }
 
-TEST(component_type, that_cannot_be_is_an_error) {
+TEST(component_type, an_invalid_description_is_an_error) {
     const auto code = [](const component_type& type) {
         return code_of([&] { (void)describe(type); });
     };

@@ -11,7 +11,7 @@
 namespace muster::detail {
 namespace {
 
-TEST(fragment_table, a_type_that_was_not_met_has_the_fragment_that_no_chunk_has) {
+TEST(fragment_table, find_returns_no_fragment_for_an_unknown_type) {
     const fragment_table table;
     for (const std::uint32_t type : {0u, 1u, 7u, 8u, 1'000'000u, ~0u})
         EXPECT_EQ(&table.find(type_index{type}), &no_fragment);
@@ -20,7 +20,7 @@ TEST(fragment_table, a_type_that_was_not_met_has_the_fragment_that_no_chunk_has)
     EXPECT_EQ(no_fragment.base(chunk_index{~0u}), nullptr);
 }
 
-TEST(fragment_table, finds_what_was_added) {
+TEST(fragment_table, finds_a_fragment_by_its_type) {
     fragment_table table;
     const fragment_data& numbers = table.add(type_index{3}, type_info_of<int>, 100 + 3);
     const fragment_data& names = table.add(type_index{1}, type_info_of<std::string>, 100 + 1);
@@ -34,7 +34,7 @@ TEST(fragment_table, finds_what_was_added) {
     EXPECT_EQ(numbers.base(chunk_index{0}), nullptr);
 }
 
-TEST(fragment_table, the_types_between_two_that_are_far_apart_have_none) {
+TEST(fragment_table, types_between_two_registered_types_have_no_fragment) {
     fragment_table table;
     const fragment_data& low = table.add(type_index{2}, type_info_of<int>, 100 + 2);
     const fragment_data& high = table.add(type_index{5000}, type_info_of<int>, 100 + 5000);
@@ -46,7 +46,7 @@ TEST(fragment_table, the_types_between_two_that_are_far_apart_have_none) {
         ASSERT_EQ(&table.find(type_index{type}), &no_fragment);
 }
 
-TEST(fragment_table, lists_its_fragments_by_registration) {
+TEST(fragment_table, lists_fragments_in_registration_order) {
     fragment_table table;
     array_list<fragment_data*> made;
     for (const std::uint32_t type : {9u, 2u, 40u, 1u})
@@ -55,7 +55,7 @@ TEST(fragment_table, lists_its_fragments_by_registration) {
     for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(made[i]->index, fragment_index{i});
 }
 
-TEST(fragment_table, forgets_what_was_removed_and_nothing_else) {
+TEST(fragment_table, removing_a_fragment_keeps_the_others) {
     fragment_table table;
     const fragment_data& first = table.add(type_index{1}, type_info_of<int>, 100 + 1);
     const fragment_data& second = table.add(type_index{2}, type_info_of<float>, 100 + 2);
@@ -69,7 +69,7 @@ TEST(fragment_table, forgets_what_was_removed_and_nothing_else) {
     EXPECT_EQ(table.all()[1], &third);
 }
 
-TEST(fragment_table, never_gives_a_number_twice) {
+TEST(fragment_table, never_reuses_a_fragment_index) {
     fragment_table table;
     std::set<fragment_index> seen;
     for (std::uint32_t i = 0; i < 50; ++i) {
@@ -89,7 +89,8 @@ TEST(fragment_table, finds_a_fragment_by_its_id) {
     EXPECT_EQ(table.find(0x0001'0000'FFFF'FFFE), &second);
     EXPECT_EQ(table.find(std::uint64_t{0}), &zero);
     EXPECT_EQ(table.find(0x0002'0000'FFFF'FFFF), nullptr);
-    EXPECT_EQ(&table.find(no_type), &no_fragment);  // it is found by its id alone
+    EXPECT_EQ(&table.find(no_type),
+              &no_fragment);  // a fragment without a type is found by its id only
     table.remove(zero);
     EXPECT_EQ(table.find(std::uint64_t{0}), nullptr);
     table.remove(first);
@@ -97,7 +98,7 @@ TEST(fragment_table, finds_a_fragment_by_its_id) {
     EXPECT_EQ(table.find(0x0001'0000'FFFF'FFFE), &second);
 }
 
-TEST(fragment_table, ids_that_share_their_lowest_bits_are_all_found) {
+TEST(fragment_table, finds_all_ids_with_equal_low_bits) {
     fragment_table table;
     std::map<std::uint64_t, const fragment_data*> made;
     for (std::uint64_t i = 0; i < 300; ++i) {
@@ -114,7 +115,7 @@ TEST(fragment_table, ids_that_share_their_lowest_bits_are_all_found) {
     EXPECT_EQ(table.all().size(), made.size());
 }
 
-TEST(fragment_table, what_is_removed_is_needed_no_more) {
+TEST(fragment_table, removing_a_fragment_erases_it_from_needs) {
     fragment_table table;
     fragment_data& owner = table.add(no_type, type_info_of<int>, 1);
     fragment_data& needed = table.add(no_type, type_info_of<int>, 2);

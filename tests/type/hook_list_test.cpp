@@ -12,9 +12,9 @@ namespace {
 
 using call = std::function<void(std::uint64_t, void*)>;
 
-hook_function made_of(call what) {
-    return {boxed_value::holding(std::move(what)), [](void* function, std::uint64_t who, void* at) {
-                (*static_cast<call*>(function))(who, at);
+hook_function hook_of(call what) {
+    return {boxed_value::holding(std::move(what)), [](void* function, std::uint64_t e, void* at) {
+                (*static_cast<call*>(function))(e, at);
             }};
 }
 
@@ -23,7 +23,7 @@ struct hook_lists : ::testing::Test {
     std::string log;
 
     std::uint64_t add(const std::string& name, hook_kind kind = hook_kind::insert) {
-        return list.add(kind, made_of([this, name](std::uint64_t, void*) { log += name; }));
+        return list.add(kind, hook_of([this, name](std::uint64_t, void*) { log += name; }));
     }
     std::string run(hook_kind kind = hook_kind::insert) {
         log.clear();
@@ -32,7 +32,7 @@ struct hook_lists : ::testing::Test {
     }
 };
 
-TEST_F(hook_lists, run_in_the_order_of_their_coming_and_by_kind) {
+TEST_F(hook_lists, run_by_kind_in_the_order_of_connection) {
     add("a");
     add("r", hook_kind::remove);
     add("b");
@@ -41,10 +41,10 @@ TEST_F(hook_lists, run_in_the_order_of_their_coming_and_by_kind) {
     EXPECT_EQ(run(hook_kind::assign), "");
 }
 
-TEST_F(hook_lists, pass_on_whom_and_what_they_are_called_for) {
+TEST_F(hook_lists, pass_the_entity_and_the_value_to_the_hook) {
     int value = 3;
-    list.add(hook_kind::set, made_of([&](std::uint64_t who, void* at) {
-                 EXPECT_EQ(who, 77u);
+    list.add(hook_kind::set, hook_of([&](std::uint64_t e, void* at) {
+                 EXPECT_EQ(e, 77u);
                  EXPECT_EQ(at, &value);
                  ++value;
              }));
@@ -52,7 +52,7 @@ TEST_F(hook_lists, pass_on_whom_and_what_they_are_called_for) {
     EXPECT_EQ(value, 4);
 }
 
-TEST_F(hook_lists, know_the_kinds_that_are_connected) {
+TEST_F(hook_lists, report_the_kinds_of_connected_hooks) {
     EXPECT_EQ(list.kinds(), 0u);
     const auto a = add("a");
     const auto r = add("r", hook_kind::remove);
@@ -65,7 +65,7 @@ TEST_F(hook_lists, know_the_kinds_that_are_connected) {
     EXPECT_EQ(list.kinds(), to_bits(hook_kind::insert));
 }
 
-TEST_F(hook_lists, restore_a_hook_at_its_old_place) {
+TEST_F(hook_lists, reconnect_a_hook_at_its_old_position) {
     const auto a = add("a");
     add("b");
     EXPECT_TRUE(list.connect(a, false));
@@ -79,10 +79,10 @@ TEST_F(hook_lists, restore_a_hook_at_its_old_place) {
     EXPECT_FALSE(list.connect(0, false));
 }
 
-TEST_F(hook_lists, let_a_hook_cut_itself_and_the_next) {
+TEST_F(hook_lists, let_a_hook_disconnect_itself_and_the_next_hook) {
     std::uint64_t self = 0;
     std::uint64_t next = 0;
-    self = list.add(hook_kind::insert, made_of([&](std::uint64_t, void*) {
+    self = list.add(hook_kind::insert, hook_of([&](std::uint64_t, void*) {
                         log += "x";
                         list.connect(self, false);
                         list.connect(next, false);
@@ -93,9 +93,9 @@ TEST_F(hook_lists, let_a_hook_cut_itself_and_the_next) {
     EXPECT_EQ(run(), "z");
 }
 
-TEST_F(hook_lists, do_not_call_a_hook_that_was_added_by_one) {
+TEST_F(hook_lists, do_not_call_hooks_that_a_running_hook_adds) {
     bool is_first = true;
-    list.add(hook_kind::insert, made_of([&](std::uint64_t, void*) {
+    list.add(hook_kind::insert, hook_of([&](std::uint64_t, void*) {
                  log += "x";
                  if (std::exchange(is_first, false))
                      for (int i = 0; i < 100; ++i) add("+");
@@ -104,24 +104,24 @@ TEST_F(hook_lists, do_not_call_a_hook_that_was_added_by_one) {
     EXPECT_EQ(run(), "x" + std::string(100, '+'));
 }
 
-TEST_F(hook_lists, end_a_removed_function_when_it_does_not_run) {
+TEST_F(hook_lists, destroy_a_removed_function_once_it_does_not_run) {
     const auto token = std::make_shared<int>(1);
     std::uint64_t self = 0;
-    self = list.add(hook_kind::insert, made_of([&, token](std::uint64_t, void*) {
+    self = list.add(hook_kind::insert, hook_of([&, token](std::uint64_t, void*) {
                         EXPECT_TRUE(list.remove(self));
                         EXPECT_FALSE(list.remove(self));
-                        EXPECT_EQ(token.use_count(), 2);  // this function is still there
+                        EXPECT_EQ(token.use_count(), 2);  // the running function still exists
                     }));
     EXPECT_EQ(token.use_count(), 2);
     run();
     EXPECT_EQ(token.use_count(), 1);
     EXPECT_FALSE(list.connect(self, true));
-    EXPECT_EQ(add("a"), self + 1);  // numbers are not given again
+    EXPECT_EQ(add("a"), self + 1);  // numbers are not reused
 }
 
 TEST_F(hook_lists, stop_at_a_hook_that_throws_and_stay_usable) {
     add("a");
-    const auto bad = list.add(hook_kind::insert, made_of([](std::uint64_t, void*) { throw 5; }));
+    const auto bad = list.add(hook_kind::insert, hook_of([](std::uint64_t, void*) { throw 5; }));
     add("b");
     EXPECT_THROW(run(), int);
     EXPECT_EQ(log, "a");

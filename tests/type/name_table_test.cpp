@@ -13,7 +13,7 @@ namespace {
 
 using ids = array_list<std::uint64_t>;
 
-TEST(name_table, starts_empty_and_says_so) {
+TEST(name_table, starts_empty) {
     name_table table;
     EXPECT_TRUE(table.empty());
     EXPECT_EQ(table.find(1), "");
@@ -33,7 +33,7 @@ TEST(name_table, finds_the_name_by_id_and_the_id_by_name) {
     EXPECT_TRUE(table.lookup("gob").empty());
 }
 
-TEST(name_table, ids_with_one_name_stand_in_the_order_they_got_it) {
+TEST(name_table, lookup_returns_ids_in_the_order_of_their_naming) {
     name_table table;
     for (const std::uint64_t id : {5u, 1u, 9u, 3u}) table.set(id, "goblin");
     EXPECT_EQ(table.lookup("goblin"), (ids{5, 1, 9, 3}));
@@ -43,14 +43,14 @@ TEST(name_table, ids_with_one_name_stand_in_the_order_they_got_it) {
     EXPECT_EQ(table.lookup("goblin"), (ids{5, 9, 3, 1}));
 }
 
-TEST(name_table, the_name_it_has_already_keeps_its_place) {
+TEST(name_table, setting_the_same_name_keeps_the_order) {
     name_table table;
     for (const std::uint64_t id : {1u, 2u}) table.set(id, "goblin");
     table.set(1, "goblin");
     EXPECT_EQ(table.lookup("goblin"), (ids{1, 2}));
 }
 
-TEST(name_table, a_new_name_takes_the_place_of_the_old_one) {
+TEST(name_table, a_new_name_replaces_the_old_name) {
     name_table table;
     table.set(1, "goblin");
     table.set(2, "goblin");
@@ -63,7 +63,7 @@ TEST(name_table, a_new_name_takes_the_place_of_the_old_one) {
     EXPECT_TRUE(table.lookup("goblin").empty());
 }
 
-TEST(name_table, an_empty_name_takes_the_name_away) {
+TEST(name_table, an_empty_name_removes_the_name) {
     name_table table;
     table.set(1, "goblin");
     table.set(1, "");
@@ -75,7 +75,7 @@ TEST(name_table, an_empty_name_takes_the_name_away) {
     EXPECT_TRUE(table.empty());
 }
 
-TEST(name_table, what_is_erased_leaves_the_others) {
+TEST(name_table, erasing_a_name_keeps_the_others) {
     name_table table;
     table.set(1, "goblin");
     table.set(2, "orc");
@@ -88,13 +88,13 @@ TEST(name_table, what_is_erased_leaves_the_others) {
     EXPECT_FALSE(table.empty());
 }
 
-TEST(name_table, a_name_may_be_given_from_the_table_itself) {
+TEST(name_table, set_accepts_a_view_into_the_table) {
     name_table table;
     table.set(1, "a name that is too long to be kept inside a string");
     table.set(2, table.find(1));
     EXPECT_EQ(table.lookup(table.find(1)), (ids{1, 2}));
     table.erase(2);
-    table.set(1, table.find(1).substr(2));  // its own end: the old name goes meanwhile
+    table.set(1, table.find(1).substr(2));  // a suffix of the name that `set` replaces
     EXPECT_EQ(table.find(1), "name that is too long to be kept inside a string");
     EXPECT_EQ(table.lookup(table.find(1)), ids{1});
 }
@@ -124,10 +124,10 @@ TEST(name_table, agrees_with_a_plain_map_over_random_changes) {
         }
         table.set(id, name);
         ASSERT_EQ(table.find(id), name);
-        for (const auto& [one, has] : order) ASSERT_EQ(table.lookup(one), has) << "step " << i;
+        for (const auto& [key, named] : order) ASSERT_EQ(table.lookup(key), named) << "step " << i;
     }
     EXPECT_EQ(table.empty(),
-              std::ranges::all_of(names, [](const auto& one) { return one.second.empty(); }));
+              std::ranges::all_of(names, [](const auto& entry) { return entry.second.empty(); }));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct large {
 };
 using move_only = std::unique_ptr<int>;
 
-/// Knows how many are alive; its copy fails when `copies_left` is used up.
+/// Counts living objects; copying throws once `copies_left` is used up.
 struct counted {
     static inline int alive = 0;
     static inline int copies_left = 1000;
@@ -44,12 +44,12 @@ struct counted {
     ~counted() { --alive; }
 };
 
-/// Not trivially copyable, but its owner knows that its bytes may be moved.
+/// Not trivially copyable, but declared trivially relocatable below.
 struct moved_as_bytes {
     std::unique_ptr<int> value;
 };
 
-// How the typed tests make the value number `i` of a type, and read the number back.
+// `make<T>(i)` returns value number `i` of a type, `number` returns its number.
 int number(const trivial& v) {
     return v.b == static_cast<float>(v.a) / 2 ? v.a : -1;
 }
@@ -90,9 +90,9 @@ T make(int i) {
         return T{i};
 }
 
-/// Room for eight values of T that are not there yet.
+/// Uninitialised storage for eight values of T.
 template <class T>
-struct room {
+struct storage {
     alignas(T) std::byte bytes[8 * sizeof(T)];
     T& operator[](std::size_t i) { return reinterpret_cast<T*>(bytes)[i]; }
 };
@@ -112,7 +112,7 @@ protected:
     void SetUp() override { counted::copies_left = 1000; }
     void TearDown() override { EXPECT_EQ(counted::alive, 0); }
 
-    static void destroy(room<T>& values, std::size_t count) {
+    static void destroy(storage<T>& values, std::size_t count) {
         if (type_info_of<T>.destroy != nullptr) type_info_of<T>.destroy(values.bytes, count);
     }
 };
@@ -120,16 +120,16 @@ using kinds =
     testing::Types<trivial, over_aligned, large, std::string, move_only, counted, moved_as_bytes>;
 TYPED_TEST_SUITE(type_info_of_a, kinds);
 
-TYPED_TEST(type_info_of_a, knows_the_size_and_the_alignment) {
+TYPED_TEST(type_info_of_a, describes_size_alignment_and_name) {
     EXPECT_EQ(type_info_of<TypeParam>.size, sizeof(TypeParam));
     EXPECT_EQ(type_info_of<TypeParam>.alignment, alignof(TypeParam));
     EXPECT_EQ(type_info_of<TypeParam>.name, type_name<TypeParam>());
 }
 
-TYPED_TEST(type_info_of_a, relocated_values_are_in_the_new_place_and_nowhere_else) {
+TYPED_TEST(type_info_of_a, relocate_moves_values_and_destroys_the_sources) {
     const type_info& info = type_info_of<TypeParam>;
-    const auto from = std::make_unique<room<TypeParam>>();
-    const auto to = std::make_unique<room<TypeParam>>();
+    const auto from = std::make_unique<storage<TypeParam>>();
+    const auto to = std::make_unique<storage<TypeParam>>();
     for (int i = 0; i < 5; ++i)
         ::new (&(*from)[static_cast<std::size_t>(i)]) TypeParam(make<TypeParam>(i));
     if (info.relocate == nullptr)
@@ -137,19 +137,19 @@ TYPED_TEST(type_info_of_a, relocated_values_are_in_the_new_place_and_nowhere_els
     else
         info.relocate(to->bytes, from->bytes, 5);
     for (int i = 0; i < 5; ++i) EXPECT_EQ(number((*to)[static_cast<std::size_t>(i)]), i);
-    this->destroy(*to, 5);  // a value that stayed behind is a leak, and one more of `counted`
+    this->destroy(*to, 5);  // a source value left alive would leak, and count in `counted::alive`
 }
 
-TYPED_TEST(type_info_of_a, copying_makes_many_of_one_value_or_one_of_each) {
+TYPED_TEST(type_info_of_a, copy_repeats_one_value_or_copies_an_array) {
     const type_info& info = type_info_of<TypeParam>;
     if constexpr (std::is_copy_constructible_v<TypeParam>) {
-        const auto to = std::make_unique<room<TypeParam>>();
+        const auto to = std::make_unique<storage<TypeParam>>();
         const TypeParam original = make<TypeParam>(7);
         info.copy_values(to->bytes, &original, 6, 0);
         for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(number((*to)[i]), 7);
         EXPECT_EQ(number(original), 7);
         this->destroy(*to, 6);
-        const auto from = std::make_unique<room<TypeParam>>();
+        const auto from = std::make_unique<storage<TypeParam>>();
         for (int i = 0; i < 5; ++i)
             ::new (&(*from)[static_cast<std::size_t>(i)]) TypeParam(make<TypeParam>(i));
         info.copy_values(to->bytes, from->bytes, 5, 1);
@@ -166,7 +166,7 @@ TYPED_TEST(type_info_of_a, copying_makes_many_of_one_value_or_one_of_each) {
     }
 }
 
-TEST(type_info, what_moves_as_bytes_has_no_function_to_relocate_it) {
+TEST(type_info, trivially_relocatable_types_have_no_relocate_function) {
     EXPECT_EQ(type_info_of<trivial>.relocate, nullptr);
     EXPECT_EQ(type_info_of<over_aligned>.relocate, nullptr);
     EXPECT_EQ(type_info_of<large>.relocate, nullptr);
@@ -174,12 +174,12 @@ TEST(type_info, what_moves_as_bytes_has_no_function_to_relocate_it) {
     EXPECT_NE(type_info_of<move_only>.relocate, nullptr);
 }
 
-TEST(type_info, what_needs_no_destructor_has_no_function_to_destroy_it) {
+TEST(type_info, trivially_destructible_types_have_no_destroy_function) {
     EXPECT_EQ(type_info_of<trivial>.destroy, nullptr);
     EXPECT_NE(type_info_of<std::string>.destroy, nullptr);
 }
 
-TEST(type_info, a_user_can_say_that_a_type_moves_as_bytes) {
+TEST(type_info, a_user_can_declare_a_type_trivially_relocatable) {
     EXPECT_EQ(type_info_of<moved_as_bytes>.relocate, nullptr);
     EXPECT_NE(type_info_of<moved_as_bytes>.destroy, nullptr);
 }
@@ -190,7 +190,7 @@ TEST(type_info, a_tag_has_size_0) {
     EXPECT_EQ(type_info_of<tag>.destroy, nullptr);
 }
 
-TEST(type_info, an_empty_type_with_a_destructor_is_no_tag) {
+TEST(type_info, an_empty_type_with_a_destructor_is_not_a_tag) {
     struct guard {
         guard() = default;
         guard(const guard&) {}
@@ -201,23 +201,23 @@ TEST(type_info, an_empty_type_with_a_destructor_is_no_tag) {
     EXPECT_NE(type_info_of<guard>.destroy, nullptr);
 }
 
-TEST(type_info, a_copy_that_throws_destroys_the_copies_before_it) {
-    room<counted> to;
+TEST(type_info, a_throwing_copy_destroys_the_earlier_copies) {
+    storage<counted> to;
     {
         const counted original(3);
         for (const int copies : {0, 1, 4}) {
             counted::copies_left = copies;
             EXPECT_THROW(type_info_of<counted>.copy(to.bytes, &original, 8, 0), std::runtime_error);
             EXPECT_EQ(counted::alive, 1);
-            EXPECT_EQ(counted::copies_left, -1);  // it stopped there
+            EXPECT_EQ(counted::copies_left, -1);  // stopped at the throwing copy
         }
         EXPECT_EQ(original.value, 3);
     }
     EXPECT_EQ(counted::alive, 0);
 }
 
-TEST(type_info, destroying_ends_as_many_values_as_are_given) {
-    room<counted> values;
+TEST(type_info, destroy_destroys_the_given_number_of_values) {
+    storage<counted> values;
     for (std::size_t i = 0; i < 8; ++i) ::new (&values[i]) counted(1);
     type_info_of<counted>.destroy(values.bytes, 0);
     EXPECT_EQ(counted::alive, 8);

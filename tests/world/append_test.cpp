@@ -1,4 +1,4 @@
-// Containers as components, and putting values into them.
+// append: adds values to a component that is a container.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using test::code_of;
 using words = std::vector<std::string>;
 using owned = std::vector<std::unique_ptr<int>>;
 
-TEST(append, puts_values_behind_those_that_are_there) {
+TEST(append, adds_values_after_the_existing_ones) {
     world w;
     const entity e = w.spawn(words{"a"});
     words& now = w.append<words>(e, "b", std::string("c"));
@@ -24,7 +24,7 @@ TEST(append, puts_values_behind_those_that_are_there) {
     EXPECT_EQ(&now, &w.get<words>(e));
 }
 
-TEST(append, gives_a_container_to_who_has_none) {
+TEST(append, inserts_the_default_container_if_the_entity_has_none) {
     world w;
     const entity e = w.spawn(1);
     w.define<words>().default_value(words{"first"});
@@ -32,7 +32,7 @@ TEST(append, gives_a_container_to_who_has_none) {
     EXPECT_TRUE(w.has<int>(e));
 }
 
-TEST(append, moves_what_cannot_be_copied) {
+TEST(append, moves_values_that_cannot_be_copied) {
     world w;
     const entity e = w.spawn();
     w.append<owned>(e, std::make_unique<int>(1));
@@ -40,7 +40,7 @@ TEST(append, moves_what_cannot_be_copied) {
     EXPECT_EQ(*w.get<owned>(e)[1], 2);
 }
 
-TEST(append, tells_hooks_and_observers_what_patch_tells) {
+TEST(append, notifies_hooks_and_observers_like_patch) {
     world w;
     std::string log;
     w.define<words>().on_insert([&] { log += '+'; }).on_assign([&] { log += '='; });
@@ -53,7 +53,7 @@ TEST(append, tells_hooks_and_observers_what_patch_tells) {
     EXPECT_EQ(changed.take(), std::vector<entity>{e});
 }
 
-TEST(append, in_a_scope_adds_to_what_waits) {
+TEST(append, in_a_scope_extends_the_pending_value) {
     world w;
     const entity has = w.spawn(words{"a"});
     const entity has_not = w.spawn();
@@ -75,7 +75,7 @@ TEST(append, in_a_scope_adds_to_what_waits) {
     EXPECT_EQ(w.get<words>(has).size(), 3u);
 }
 
-TEST(append, to_what_is_not_alive_is_an_error) {
+TEST(append, to_a_dead_entity_is_an_error) {
     world w;
     world other;
     const entity dead = w.spawn();

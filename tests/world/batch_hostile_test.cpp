@@ -1,4 +1,4 @@
-// Batches among hooks, scopes and values that do what they should not.
+// Batches with hooks, scopes and values that change the world at the wrong time.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ struct bare {
 struct batch_hostile : testing::Test {
     world w;
 
-    /// Rows that are all there, of chunks that can take many more.
+    /// Expects that the entities have their values and that every record names the right row.
     void must_be_whole(const ids& all, int first) {
         for (std::size_t i = 0; i < all.size(); ++i)
             EXPECT_EQ(w.get<alpha>(all[i]).value, first + static_cast<int>(i));
@@ -57,26 +57,26 @@ struct batch_hostile : testing::Test {
 
 // ---- hooks that reserve ------------------------------------------------------------------------
 
-TEST_F(batch_hostile, a_hook_reserves_where_they_will_go) {
+TEST_F(batch_hostile, a_hook_may_reserve_in_the_target_chunk) {
     const ids all = spawn_numbered(50);
     connection once = w.on_remove<beta>([&] { w.reserve<alpha>(1000); });
     EXPECT_EQ(w.query<beta>().remove<beta>(), 50u);
-    once.remove();
+    once.disconnect();
     must_be_whole(all, 0);
-    // Where they were, there is as much room as the chunk says.
+    // The source chunk still has as much room as its capacity says.
     const ids more = w.spawn_many(900, alpha{7}, beta{});
     for (const entity e : more) EXPECT_EQ(w.get<beta>(e).text, beta{}.text);
     must_be_whole(all, 0);
 }
 
-TEST_F(batch_hostile, a_hook_reserves_where_they_were_and_then_refuses) {
+TEST_F(batch_hostile, a_hook_may_reserve_in_the_source_chunk_and_then_throw) {
     const ids all = spawn_numbered(50);
     connection once = w.on_insert<gamma>([&] {
         w.reserve<alpha, beta>(1);
         throw std::runtime_error("no");
     });
     EXPECT_THROW((w.query<alpha, beta>().set(alpha{9}, gamma{9})), std::runtime_error);
-    once.remove();
+    once.disconnect();
     must_be_whole(all, 0);
     for (const entity e : all) EXPECT_EQ(w.get<beta>(e).text, beta{}.text);
     (void)w.spawn_many(900, alpha{7}, beta{});
@@ -84,7 +84,7 @@ TEST_F(batch_hostile, a_hook_reserves_where_they_were_and_then_refuses) {
     must_be_whole(all, 0);
 }
 
-TEST_F(batch_hostile, a_hook_reserves_much_where_they_were_and_then_refuses) {
+TEST_F(batch_hostile, a_hook_may_reserve_more_in_both_chunks_and_then_throw) {
     const ids all = spawn_numbered(50);
     connection once = w.on_insert<gamma>([&] {
         w.reserve<alpha, beta>(1000);
@@ -92,7 +92,7 @@ TEST_F(batch_hostile, a_hook_reserves_much_where_they_were_and_then_refuses) {
         throw std::runtime_error("no");
     });
     EXPECT_THROW((w.query<alpha, beta>().set(alpha{9}, gamma{9})), std::runtime_error);
-    once.cut();
+    once.pause();
     must_be_whole(all, 0);
     (void)w.spawn_many(1900, alpha{7}, beta{});
     (void)w.spawn_many(1900, alpha{7}, beta{}, gamma{});
@@ -103,7 +103,7 @@ TEST_F(batch_hostile, a_hook_reserves_much_where_they_were_and_then_refuses) {
 
 // ---- chunks that trade their columns -----------------------------------------------------------
 
-TEST_F(batch_hostile, many_go_forth_and_back_and_stay_the_same) {
+TEST_F(batch_hostile, entities_that_move_back_and_forth_keep_their_values) {
     const ids all = spawn_numbered(1000);
     for (int round = 0; round < 5; ++round) {
         EXPECT_EQ(w.query<alpha>().set(over_aligned{round}, gamma{round}), 1000u);
@@ -124,17 +124,17 @@ TEST_F(batch_hostile, many_go_forth_and_back_and_stay_the_same) {
     EXPECT_EQ(counted::count.misused, 0);
 }
 
-// ---- the end of many ---------------------------------------------------------------------------
+// ---- destroying many entities ------------------------------------------------------------------
 
-TEST_F(batch_hostile, one_that_dies_was_used_as_a_fragment_by_its_hook) {
+TEST_F(batch_hostile, a_hook_may_use_a_dying_entity_as_a_fragment) {
     for (const bool among_fragments : {false, true}) {
         const entity e = w.spawn(alpha{});
         if (among_fragments) w.set(w.tag("a fragment in the same chunk"), alpha{});
-        connection once = w.on_remove<alpha>([&](entity who) {
-            if (who == e) w.define(who).default_value(3);
+        connection once = w.on_remove<alpha>([&](entity id) {
+            if (id == e) w.define(id).default_value(3);
         });
         w.query<alpha>().destroy();
-        once.remove();
+        once.disconnect();
         EXPECT_FALSE(w.alive(e));
         const entity probe = w.spawn();
         EXPECT_EQ(code_of([&] { w.set(probe, e, 4); }), errc::dead_fragment) << among_fragments;
@@ -142,7 +142,7 @@ TEST_F(batch_hostile, one_that_dies_was_used_as_a_fragment_by_its_hook) {
     }
 }
 
-TEST_F(batch_hostile, fragments_die_after_the_others_and_with_their_owners) {
+TEST_F(batch_hostile, fragments_are_destroyed_after_other_entities_and_with_their_owners) {
     const entity mortal = w.tag("mortal");
     const entity plain = w.tag("plain");
     w.define(mortal).when_destroyed(destroy_owners);
@@ -158,7 +158,7 @@ TEST_F(batch_hostile, fragments_die_after_the_others_and_with_their_owners) {
     EXPECT_EQ(w.size(), 1u);
 }
 
-TEST_F(batch_hostile, the_worlds_own_ids_stay) {
+TEST_F(batch_hostile, a_batch_does_not_destroy_world_owned_ids) {
     w.set_single(alpha{1});
     const entity e = w.spawn(alpha{2});
     EXPECT_EQ(w.query<alpha>().destroy(), 1u);
@@ -169,7 +169,7 @@ TEST_F(batch_hostile, the_worlds_own_ids_stay) {
     EXPECT_FALSE(w.has_single<alpha>());
 }
 
-TEST_F(batch_hostile, names_go_with_those_that_die) {
+TEST_F(batch_hostile, destroying_a_batch_removes_the_names) {
     const ids all = w.spawn_many(3, alpha{});
     w.name(all[1], "one");
     w.query<alpha>().destroy();
@@ -178,9 +178,9 @@ TEST_F(batch_hostile, names_go_with_those_that_die) {
     for (const entity e : again) EXPECT_EQ(w.name(e), "");
 }
 
-// ---- fragments that go meanwhile ---------------------------------------------------------------
+// ---- fragments that are destroyed meanwhile ----------------------------------------------------
 
-TEST_F(batch_hostile, its_fragment_is_destroyed_in_the_same_scope) {
+TEST_F(batch_hostile, a_batch_whose_fragment_is_destroyed_in_the_same_scope_is_dropped) {
     const auto f = w.fragment<std::string>("f");
     const entity e = w.spawn(alpha{});
     w.defer();
@@ -196,7 +196,7 @@ TEST_F(batch_hostile, its_fragment_is_destroyed_in_the_same_scope) {
     EXPECT_TRUE(w.commit());
 }
 
-TEST_F(batch_hostile, the_fragment_of_its_type_is_destroyed_in_the_same_scope) {
+TEST_F(batch_hostile, a_batch_applies_to_the_next_fragment_of_its_type) {
     const entity e = w.spawn(alpha{1}), has = w.spawn(alpha{2}, beta{});
     w.defer();
     w.destroy(w.component<beta>());
@@ -206,12 +206,12 @@ TEST_F(batch_hostile, the_fragment_of_its_type_is_destroyed_in_the_same_scope) {
     EXPECT_EQ(w.get<beta>(has).text, "new");
     w.defer();
     w.destroy(w.component<alpha>());
-    w.query<alpha>().destroy();  // nobody has it by then
+    w.query<alpha>().destroy();  // no entity has the fragment by then
     w.commit();
     EXPECT_TRUE(w.alive_all(e, has));
 }
 
-TEST_F(batch_hostile, the_fragment_that_its_query_asks_for_was_destroyed) {
+TEST_F(batch_hostile, a_batch_whose_query_names_a_destroyed_fragment_matches_nothing) {
     const auto f = w.fragment<int>("f");
     w.spawn(with(f, 1), alpha{});
     const auto q = w.query<alpha>().with(f);
@@ -226,21 +226,21 @@ TEST_F(batch_hostile, the_fragment_that_its_query_asks_for_was_destroyed) {
 
 // ---- scopes ------------------------------------------------------------------------------------
 
-TEST_F(batch_hostile, comes_in_its_turn) {
+TEST_F(batch_hostile, a_deferred_batch_keeps_its_place_in_the_recorded_order) {
     const entity e = w.spawn(alpha{1});
     w.defer();
     w.set(e, gamma{1});
-    const entity born = w.spawn(alpha{2});
+    const entity made = w.spawn(alpha{2});
     w.query<alpha>().set(gamma{5}, beta{"b"});
-    w.patch<gamma>(e, [](gamma& g) { g.value += 1; });  // without the batch
+    w.patch<gamma>(e, [](gamma& g) { g.value += 1; });  // does not see the batch
     w.query<gamma>().without<beta>().destroy();
     const entity late = w.spawn(alpha{3});
     EXPECT_EQ(w.query<alpha>().clear(), 1u);
-    w.set(born, alpha{7});
+    w.set(made, alpha{7});
     w.commit();
     EXPECT_TRUE(w.empty(e) && w.empty(late));
-    EXPECT_EQ(w.get<alpha>(born).value, 7);
-    EXPECT_FALSE(w.has<gamma>(born));
+    EXPECT_EQ(w.get<alpha>(made).value, 7);
+    EXPECT_FALSE(w.has<gamma>(made));
     w.set(e, gamma{1}, alpha{});
     w.defer();
     w.query<alpha>().set(gamma{5});
@@ -251,10 +251,10 @@ TEST_F(batch_hostile, comes_in_its_turn) {
     w.query<alpha>().remove<gamma>();
     w.patch<gamma>(e, [](gamma& g) { g.value += 1; });
     w.commit();
-    EXPECT_FALSE(w.has<gamma>(e));  // there is none to change
+    EXPECT_FALSE(w.has<gamma>(e));  // the patch finds no value
 }
 
-TEST_F(batch_hostile, goes_with_the_scope_that_is_cancelled) {
+TEST_F(batch_hostile, a_batch_is_dropped_with_its_cancelled_scope) {
     const entity e = w.spawn(alpha{1});
     w.defer();
     w.query<alpha>().set(counted(1));
@@ -270,44 +270,62 @@ TEST_F(batch_hostile, goes_with_the_scope_that_is_cancelled) {
     EXPECT_EQ(counted::count.living, 0);
 }
 
-TEST_F(batch_hostile, waits_in_loops_and_hooks) {
+TEST_F(batch_hostile, a_batch_in_a_loop_or_a_hook_is_deferred) {
     const ids all = spawn_numbered(10);
     const auto q = w.query<alpha>();
-    int rounds = 0;
+    int rounds = 0, sets = 0, removals = 0;
     q.each([&](entity e, alpha& a) {
         ++rounds;
-        EXPECT_TRUE(a.value % 5 != 0 || q.set(gamma{a.value}) == 10u);
-        EXPECT_TRUE(a.value != 9 || q.remove<beta>() == 10u);
+        if (a.value % 5 == 0) {
+            ++sets;
+            EXPECT_EQ(q.set(gamma{a.value}), 10u);
+        }
+        if (a.value == 9) {
+            ++removals;
+            EXPECT_EQ(q.remove<beta>(), 10u);
+        }
         EXPECT_TRUE(w.has<beta>(e));
+        EXPECT_FALSE(w.has<gamma>(e));
     });
     EXPECT_EQ(rounds, 10);
+    EXPECT_EQ(sets, 2);
+    EXPECT_EQ(removals, 1);
     EXPECT_EQ(w.count<beta>(), 0u);
     for (const entity e : all) EXPECT_EQ(w.get<gamma>(e).value, 5);
-    w.on_remove<gamma>([&](entity e) { EXPECT_TRUE(e != all[3] || q.destroy() == 10u); });
-    q.remove<gamma>();
+    int calls = 0, destructions = 0;
+    w.on_remove<gamma>([&](entity e) {
+        ++calls;
+        if (e != all[3]) return;
+        ++destructions;
+        EXPECT_EQ(q.destroy(), 10u);
+        EXPECT_EQ(w.size(), 10u);
+    });
+    EXPECT_EQ(q.remove<gamma>(), 10u);
+    EXPECT_EQ(calls, 10);
+    EXPECT_EQ(destructions, 1);
     EXPECT_EQ(w.size(), 0u);
 }
 
-TEST_F(batch_hostile, a_hook_leaves_a_scope_open) {
+TEST_F(batch_hostile, a_hook_that_leaves_a_scope_open_undoes_the_batch) {
     const ids all = spawn_numbered(3);
     connection once = w.on_insert<gamma>([&] {
         w.defer();
         w.query<alpha>().destroy();
     });
     EXPECT_EQ(code_of([&] { w.query<alpha>().add<gamma>(); }), errc::unbalanced_scope);
-    once.remove();
+    once.disconnect();
     EXPECT_EQ(w.depth(), 0u);
     EXPECT_EQ(w.count<gamma>(), 0u);
     must_be_whole(all, 0);
 }
 
-TEST_F(batch_hostile, hooks_come_and_go_while_it_runs) {
+TEST_F(batch_hostile, hooks_may_connect_and_disconnect_hooks_during_a_batch) {
     MUSTER_ABOUT_CHUNKS();
     const ids all = spawn_numbered(10);
     int calls = 0;
     connection self = w.on_insert<gamma>([&] {
         ++calls;
-        self.remove();
+        self.disconnect();
         w.on_set<gamma>([&] { ++calls; });
         w.define<alpha>().needs<over_aligned>();
         (void)w.chunk<alpha, gamma>();
@@ -322,7 +340,7 @@ TEST_F(batch_hostile, hooks_come_and_go_while_it_runs) {
 
 // ---- values ------------------------------------------------------------------------------------
 
-TEST_F(batch_hostile, its_values_lie_in_the_world) {
+TEST_F(batch_hostile, the_values_of_a_batch_may_lie_in_the_world) {
     const ids all = spawn_numbered(100);
     w.get<beta>(all[7]).text = "of the seventh";
     w.query<alpha>().set(w.get<beta>(all[7]));
@@ -333,50 +351,59 @@ TEST_F(batch_hostile, its_values_lie_in_the_world) {
     }
 }
 
-TEST_F(batch_hostile, values_look_at_the_world_while_they_end) {
+TEST_F(batch_hostile, destructors_may_query_the_world_during_a_batch) {
     struct looks {
         world* home;
         std::shared_ptr<int> wrong;
-        entity who;
+        std::shared_ptr<int> looked;
+        entity owner;
         bool must_have = false;
-        looks(world& one, std::shared_ptr<int> of) : home(&one), wrong(std::move(of)) {}
+        looks(world& value, std::shared_ptr<int> errors, std::shared_ptr<int> calls)
+            : home(&value), wrong(std::move(errors)), looked(std::move(calls)) {}
         looks(looks&&) noexcept = default;
         looks& operator=(looks&&) noexcept = default;
         looks(const looks&) = default;
         ~looks() {
-            if (wrong == nullptr || !who) return;
-            const looks* const mine = home->try_get<looks>(who);
+            if (wrong == nullptr || !owner) return;
+            ++*looked;
+            const looks* const mine = home->try_get<looks>(owner);
             *wrong += must_have != (mine != nullptr) || mine == this ? 1 : 0;
-            *wrong += code_of([&] { home->destroy(who); }) != errc::in_scope ? 1 : 0;
+            *wrong += code_of([&] { home->destroy(owner); }) != errc::in_scope ? 1 : 0;
             *wrong += code_of([&] { home->query<looks>().destroy(); }) != errc::in_scope ? 1 : 0;
             *wrong += code_of([&] { home->query<looks>().remove<looks>(); }) != errc::in_scope;
             *wrong += home->count<alpha>() != 5 ? 1 : 0;
         }
     };
     const auto wrong = std::make_shared<int>(0);
-    const ids all = w.spawn_many(5, alpha{}, looks(w, wrong));
+    const auto looked = std::make_shared<int>(0);
+    const auto fresh = [&] { return looks(w, wrong, looked); };
+    const ids all = w.spawn_many(5, alpha{}, fresh());
     const auto mark = [&](bool must_have) {
         for (const entity e : all) {
-            w.get<looks>(e).who = e;
+            w.get<looks>(e).owner = e;
             w.get<looks>(e).must_have = must_have;
         }
     };
     mark(true);
-    w.query<alpha>().set(looks(w, wrong));
+    w.query<alpha>().set(fresh());
     EXPECT_EQ(*wrong, 0) << "assigned";
+    EXPECT_EQ(std::exchange(*looked, 0), 5) << "assigned";
     mark(true);
-    w.query<alpha>().set(looks(w, wrong), gamma{});
-    EXPECT_EQ(*wrong, 0) << "assigned while others come";
+    w.query<alpha>().set(fresh(), gamma{});
+    EXPECT_EQ(*wrong, 0) << "assigned while others are added";
+    EXPECT_EQ(std::exchange(*looked, 0), 5) << "assigned while others are added";
     mark(false);
     w.query<alpha>().remove<looks>();
     EXPECT_EQ(*wrong, 0) << "removed";
-    w.query<alpha>().set(looks(w, wrong));
+    EXPECT_EQ(std::exchange(*looked, 0), 5) << "removed";
+    w.query<alpha>().set(fresh());
     mark(false);
     w.clear<looks>();
     EXPECT_EQ(*wrong, 0) << "cleared";
+    EXPECT_EQ(std::exchange(*looked, 0), 5) << "cleared";
 }
 
-TEST_F(batch_hostile, is_refused_before_anything_happens) {
+TEST_F(batch_hostile, an_invalid_batch_is_refused_before_it_changes_anything) {
     const ids all = spawn_numbered(2);
     const entity f = w.fragment<int>("f"), dead = w.tag("dead");
     w.destroy(dead);
@@ -388,8 +415,8 @@ TEST_F(batch_hostile, is_refused_before_anything_happens) {
     EXPECT_EQ(code_of([&] { q.add<bare>(); }), errc::no_default);
     EXPECT_EQ(code_of([&] { q.set(dead); }), errc::dead_fragment);
     EXPECT_EQ(code_of([&] { q.add(f, dead); }), errc::dead_fragment);
-    EXPECT_TRUE(code_of([&] { q.remove(foreign); }).has_value());
-    EXPECT_TRUE(code_of([&] { q.set(foreign); }).has_value());
+    EXPECT_EQ(code_of([&] { q.remove(foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { q.set(foreign); }), errc::foreign_entity);
     EXPECT_EQ(q.remove(dead, dead), 0u);
     EXPECT_EQ(q.remove(entity{}), 0u);
     w.define<gamma>().needs<bare>();

@@ -17,7 +17,7 @@ struct alignas(128) wide {
     int value;
 };
 
-TEST(builder, makes_entities_again_and_again) {
+TEST(builder, spawns_any_number_of_entities) {
     world w;
     auto recipe = w.builder();
     recipe.set(position{1, 2}).set(std::string("orc")).set(frozen{}).set(wide{7});
@@ -31,7 +31,7 @@ TEST(builder, makes_entities_again_and_again) {
     for (const entity e : recipe.spawn_many(5)) EXPECT_EQ(w.get<position>(e).y, 2);
 }
 
-TEST(builder, replaces_and_forgets_values) {
+TEST(builder, replaces_and_removes_values) {
     world w;
     auto recipe = w.builder();
     recipe.set(position{1, 2}).set(position{3, 4}).set(std::string("x"));
@@ -67,7 +67,7 @@ TEST(builder, outlives_the_fragment_of_a_type) {
     EXPECT_EQ(w.get<position>(recipe.spawn()).x, 1);
 }
 
-TEST(builder, may_be_moved) {
+TEST(builder, can_be_moved) {
     world w;
     auto recipe = w.builder();
     recipe.set(std::string("moved along"));

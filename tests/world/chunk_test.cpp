@@ -37,14 +37,14 @@ TEST(chunk, shows_entities_and_components_row_by_row) {
     EXPECT_EQ(sum, 3);
 }
 
-TEST(chunk, is_the_same_in_whatever_order_its_types_are_named) {
+TEST(chunk, does_not_depend_on_the_order_of_its_types) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     EXPECT_EQ((w.chunk<position, velocity, frozen>()), (w.chunk<frozen, position, velocity>()));
     EXPECT_NE((w.chunk<position, velocity>()), (w.chunk<position>()));
 }
 
-TEST(chunk, knows_its_fragments) {
+TEST(chunk, lists_its_fragments) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const chunk c = w.chunk<position, frozen>();
@@ -71,7 +71,7 @@ TEST(chunk, of_no_fragments_is_null) {
     EXPECT_EQ(code_of([&] { (void)c.components<position>(); }), errc::missing_component);
 }
 
-TEST(chunk, says_what_it_has_when_asked_for_what_it_has_not) {
+TEST(chunk, error_about_a_missing_component_lists_the_fragments) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     w.spawn(position{}, frozen{});
@@ -97,7 +97,7 @@ TEST(chunk, columns_start_on_cache_lines) {
     }
 }
 
-TEST(chunk, rows_close_up_when_an_entity_leaves) {
+TEST(chunk, last_row_fills_the_gap_of_a_destroyed_entity) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const entity a = w.spawn(1);
@@ -110,7 +110,7 @@ TEST(chunk, rows_close_up_when_an_entity_leaves) {
     EXPECT_EQ(w.chunk<int>().components<int>()[0], 3);
 }
 
-TEST(chunk, handles_end_with_the_fragment) {
+TEST(chunk, destroying_a_fragment_invalidates_the_handle) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     const chunk c = w.chunk<position, velocity>();

@@ -1,4 +1,4 @@
-// What fragments mean: defaults, duplicates, needs, unique, hidden.
+// Traits of fragments: defaults, duplicates, needs, unique, hidden.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 template <class Layout>
 class defined_fragments : public testing::Test {};
-TYPED_TEST_SUITE(defined_fragments, two_layouts, layout_names);
+TYPED_TEST_SUITE(defined_fragments, behavior_layouts, layout_names);
 
 TYPED_TEST(defined_fragments, have_a_name_that_can_be_looked_up) {
     basic_world<TypeParam> w;
@@ -38,7 +38,7 @@ TYPED_TEST(defined_fragments, start_with_their_default_value) {
     EXPECT_EQ(w.get(a, f), "one");
     EXPECT_EQ(w.get(b, f), "one");
     w.define(f).default_value(std::string("two"));
-    EXPECT_EQ(w.get(a, f), "one");  // what is there stays
+    EXPECT_EQ(w.get(a, f), "one");  // existing values do not change
     EXPECT_FALSE(w.add(a, f));
     w.set(a, f);
     EXPECT_EQ(w.get(a, f), "two");
@@ -55,7 +55,7 @@ TYPED_TEST(defined_fragments, need_a_default_value_if_their_type_has_none) {
     EXPECT_EQ(w.get(e, f).value, 8);
 }
 
-TYPED_TEST(defined_fragments, that_are_plain_ids_take_the_type_of_the_default_value) {
+TYPED_TEST(defined_fragments, plain_ids_take_the_type_of_the_default_value) {
     basic_world<TypeParam> w;
     const auto [e, f] = w.template ids<2>();
     w.define(f).default_value(2.5);
@@ -69,7 +69,7 @@ TYPED_TEST(defined_fragments, are_duplicated_for_clones_and_defaults) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     int calls = 0;
-    w.define(f).default_value(10).duplicate([&calls](const int& one) { return one + ++calls; });
+    w.define(f).default_value(10).duplicate([&calls](const int& value) { return value + ++calls; });
     const auto e = w.spawn(with(f, 1));
     EXPECT_EQ(w.get(e, f), 1);
     EXPECT_EQ(w.get(w.clone(e), f), 2);
@@ -82,21 +82,21 @@ TYPED_TEST(defined_fragments, are_duplicated_for_clones_and_defaults) {
     EXPECT_EQ(calls, 4);
 }
 
-TYPED_TEST(defined_fragments, that_only_move_are_cloned_by_their_duplicate) {
+TYPED_TEST(defined_fragments, move_only_values_are_cloned_by_the_duplicate_function) {
     basic_world<TypeParam> w;
-    w.template define<lone>().duplicate([](const lone& one) { return lone(*one.value + 1); });
+    w.template define<lone>().duplicate([](const lone& value) { return lone(*value.value + 1); });
     const auto e = w.spawn(lone(1));
     EXPECT_EQ(*w.template get<lone>(w.clone(e)).value, 2);
-    for (const auto one : w.clone_many(3, e)) EXPECT_EQ(*w.template get<lone>(one).value, 2);
+    for (const auto clone : w.clone_many(3, e)) EXPECT_EQ(*w.template get<lone>(clone).value, 2);
 }
 
-TYPED_TEST(defined_fragments, whose_duplicate_throws_change_nothing) {
+TYPED_TEST(defined_fragments, a_throwing_duplicate_changes_nothing) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<counted>();
     int left = 0;
-    w.define(f).duplicate([&left](const counted& one) {
+    w.define(f).duplicate([&left](const counted& value) {
         if (left-- == 0) throw broken{};
-        return one;
+        return value;
     });
     counted::count = {};
     const auto e = w.spawn(with(f, counted(1)), std::string("x"));
@@ -110,7 +110,7 @@ TYPED_TEST(defined_fragments, whose_duplicate_throws_change_nothing) {
     EXPECT_EQ(counted::count.misused, 0);
 }
 
-TYPED_TEST(defined_fragments, bring_what_they_need_by_whatever_call) {
+TYPED_TEST(defined_fragments, every_call_that_adds_a_fragment_adds_the_needed_ones) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>("f");
     const auto needed = w.template fragment<std::string>("needed");
@@ -129,7 +129,8 @@ TYPED_TEST(defined_fragments, bring_what_they_need_by_whatever_call) {
     w.spawn_rows(
         4,
         [&](basic_rows<TypeParam> rows) {
-            for (const std::string& one : rows.components(needed)) EXPECT_EQ(one, "here");
+            for (const std::string& component : rows.components(needed))
+                EXPECT_EQ(component, "here");
         },
         with(f, 4));
     const auto [key, version, number] = made[0].unpack();
@@ -152,7 +153,7 @@ TYPED_TEST(defined_fragments, bring_what_they_need_by_whatever_call) {
     check(raw, 12);
 }
 
-TYPED_TEST(defined_fragments, leave_what_they_need_alone_where_it_is) {
+TYPED_TEST(defined_fragments, a_need_keeps_an_existing_value) {
     basic_world<TypeParam> w;
     const auto f = w.tag();
     const auto needed = w.template fragment<int>();
@@ -162,11 +163,11 @@ TYPED_TEST(defined_fragments, leave_what_they_need_alone_where_it_is) {
     w.set(e, f);
     EXPECT_EQ(w.get(e, needed), 5);
     EXPECT_EQ(w.get(w.spawn(with(f), with(needed, 6)), needed), 6);
-    EXPECT_TRUE(w.remove(e, needed));  // it may be taken away again
+    EXPECT_TRUE(w.remove(e, needed));  // a needed fragment can be removed
     EXPECT_TRUE(w.has(e, f));
 }
 
-TYPED_TEST(defined_fragments, need_over_several_levels_and_in_circles) {
+TYPED_TEST(defined_fragments, needs_are_transitive_and_may_be_cyclic) {
     basic_world<TypeParam> w;
     const auto a = w.tag(), b = w.tag();
     const auto c = w.template fragment<std::string>();
@@ -180,14 +181,14 @@ TYPED_TEST(defined_fragments, need_over_several_levels_and_in_circles) {
     EXPECT_EQ(w.locate(by_a).chunk, w.locate(by_c).chunk);
 }
 
-TYPED_TEST(defined_fragments, that_need_themselves_need_nothing) {
+TYPED_TEST(defined_fragments, a_fragment_that_needs_itself_needs_no_default) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<given>("f");
     w.define(f).needs(f);
     EXPECT_EQ(w.get(w.spawn(with(f, given(1))), f).value, 1);
 }
 
-TYPED_TEST(defined_fragments, of_types_need_types) {
+TYPED_TEST(defined_fragments, types_can_need_types) {
     basic_world<TypeParam> w;
     w.template define<place>().template needs<speed, marked>();
     w.template define<speed>().default_value(speed{7});
@@ -196,7 +197,7 @@ TYPED_TEST(defined_fragments, of_types_need_types) {
     EXPECT_TRUE(w.template has<marked>(e));
 }
 
-TYPED_TEST(defined_fragments, make_a_tag_of_a_plain_id_that_they_need) {
+TYPED_TEST(defined_fragments, a_needed_plain_id_becomes_a_tag) {
     basic_world<TypeParam> w;
     const auto [f, needed] = w.template ids<2>();
     w.define(f).needs(needed);
@@ -205,7 +206,7 @@ TYPED_TEST(defined_fragments, make_a_tag_of_a_plain_id_that_they_need) {
     EXPECT_EQ(w.try_get_raw(e, needed), nullptr);
 }
 
-TYPED_TEST(defined_fragments, that_need_what_has_no_default_change_nothing) {
+TYPED_TEST(defined_fragments, a_needed_fragment_without_default_is_an_error_that_changes_nothing) {
     basic_world<TypeParam> w;
     const auto f = w.tag("f");
     const auto needed = w.template fragment<given>("needed");
@@ -223,11 +224,11 @@ TYPED_TEST(defined_fragments, that_need_what_has_no_default_change_nothing) {
     EXPECT_EQ(code_of([&] { w.builder().set(f).spawn(); }), refused);
     EXPECT_EQ(picture<TypeParam>(w, e), before);
     EXPECT_EQ(w.count(f), 0u);
-    w.set(e, with(f), with(needed, given(3)));  // given, it needs no default
+    w.set(e, with(f), with(needed, given(3)));  // an explicit value needs no default
     EXPECT_EQ(w.get(e, needed).value, 3);
 }
 
-TYPED_TEST(defined_fragments, whose_needed_default_throws_change_nothing) {
+TYPED_TEST(defined_fragments, a_throwing_needed_default_changes_nothing) {
     copies.stop();
     basic_world<TypeParam> w;
     const auto f = w.tag("f");
@@ -253,7 +254,7 @@ TYPED_TEST(defined_fragments, whose_needed_default_throws_change_nothing) {
     EXPECT_EQ(w.count(needed), 0u);
 }
 
-TYPED_TEST(defined_fragments, change_nothing_of_the_entities_that_are_there) {
+TYPED_TEST(defined_fragments, new_traits_do_not_change_existing_entities) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto needed = w.tag();
@@ -266,7 +267,7 @@ TYPED_TEST(defined_fragments, change_nothing_of_the_entities_that_are_there) {
     EXPECT_TRUE(w.has(w.spawn(with(f, 1)), needed));
 }
 
-TYPED_TEST(defined_fragments, are_needed_no_more_when_they_are_destroyed) {
+TYPED_TEST(defined_fragments, a_destroyed_fragment_is_no_longer_needed) {
     basic_world<TypeParam> w;
     const auto f = w.tag();
     const auto needed = w.template fragment<given>();
@@ -275,12 +276,12 @@ TYPED_TEST(defined_fragments, are_needed_no_more_when_they_are_destroyed) {
     EXPECT_EQ(w.locate(w.spawn(with(f))).chunk, w.chunk(f));
 }
 
-TYPED_TEST(defined_fragments, that_are_unique_are_given_to_clones_only_by_hand) {
+TYPED_TEST(defined_fragments, unique_fragments_are_cloned_only_if_passed_explicitly) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<lone>("passport");
     w.define(f).unique();
     const auto e = w.spawn(with(f, lone(1)), place{1, 2});
-    const auto copy = w.clone(e);  // the passport cannot be copied, and need not
+    const auto copy = w.clone(e);  // skips the passport, which cannot be copied
     EXPECT_FALSE(w.has(copy, f));
     EXPECT_EQ(w.template get<place>(copy), (place{1, 2}));
     EXPECT_EQ(*w.get(w.clone(e, with(f, lone(2))), f).value, 2);
@@ -290,7 +291,7 @@ TYPED_TEST(defined_fragments, that_are_unique_are_given_to_clones_only_by_hand) 
     EXPECT_TRUE(w.empty(w.clone(only)));
 }
 
-TYPED_TEST(defined_fragments, say_what_they_are) {
+TYPED_TEST(defined_fragments, report_their_traits) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     EXPECT_FALSE(w.define(f).is_unique());
@@ -306,7 +307,7 @@ TYPED_TEST(defined_fragments, say_what_they_are) {
     EXPECT_FALSE(w.define(f).is_internal());
 }
 
-TYPED_TEST(defined_fragments, of_a_type_start_with_what_its_traits_say) {
+TYPED_TEST(defined_fragments, of_a_type_start_with_its_component_traits) {
     basic_world<TypeParam> w;
     EXPECT_TRUE(w.template define<secret>().is_hidden());
     EXPECT_TRUE(w.template define<secret>().is_unique());
@@ -316,7 +317,7 @@ TYPED_TEST(defined_fragments, of_a_type_start_with_what_its_traits_say) {
     EXPECT_EQ(w.template get<secret>(w.clone(w.spawn(secret{1}))).value, 1);
 }
 
-TYPED_TEST(defined_fragments, of_prefab_and_disabled_mean_the_same_in_every_world) {
+TYPED_TEST(defined_fragments, prefab_and_disabled_behave_alike_in_every_world) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto e = w.spawn(place{1, 2});
@@ -339,7 +340,7 @@ TYPED_TEST(defined_fragments, cannot_be_defined_when_they_are_dead) {
     EXPECT_EQ(code_of([&] { (void)w.define(f); }), dead);
     EXPECT_EQ(code_of([&] { (void)w.define(basic_id<TypeParam>{}); }), dead);
     EXPECT_EQ(code_of([&] { definition.default_value(1); }), dead);
-    EXPECT_EQ(code_of([&] { definition.duplicate([](int one) { return one; }); }), dead);
+    EXPECT_EQ(code_of([&] { definition.duplicate([](int value) { return value; }); }), dead);
     EXPECT_EQ(code_of([&] { definition.template needs<place>(); }), dead);
     EXPECT_EQ(code_of([&] { definition.unique(); }), dead);
     EXPECT_EQ(code_of([&] { definition.hidden(); }), dead);
@@ -355,12 +356,12 @@ TYPED_TEST(defined_fragments, cannot_be_changed_while_the_world_copies_their_val
     const auto other = w.tag("other");
     std::vector<errc> refused;
     const auto change = [&](auto call) { refused.push_back(*code_of(call)); };
-    w.define(f).default_value(std::string(100, 'a')).duplicate([&](const std::string& one) {
+    w.define(f).default_value(std::string(100, 'a')).duplicate([&](const std::string& text) {
         change([&] { w.define(f).default_value("b"); });
         change([&] { w.define(f).duplicate([](const std::string& it) { return it; }); });
         change([&] { w.define(other).hidden(); });
         change([&] { w.define(other).needs(f); });
-        return one;
+        return text;
     });
     const auto e = w.spawn();
     w.set(e, f);
@@ -368,18 +369,18 @@ TYPED_TEST(defined_fragments, cannot_be_changed_while_the_world_copies_their_val
     EXPECT_EQ(refused, std::vector<errc>(4, errc::in_scope));
 }
 
-TYPED_TEST(defined_fragments, by_type_have_that_type_from_then_on) {
+TYPED_TEST(defined_fragments, defining_with_a_type_fixes_the_type) {
     basic_world<TypeParam> w;
     const auto [plain, e] = w.template ids<2>();
-    w.define(basic_fragment<std::string, TypeParam>(plain)).duplicate([](const std::string& one) {
-        return one + "!";
+    w.define(basic_fragment<std::string, TypeParam>(plain)).duplicate([](const std::string& text) {
+        return text + "!";
     });
     EXPECT_EQ(code_of([&] { w.set(e, plain, 1); }), errc::type_mismatch);
     w.set(e, plain, std::string("a"));
     EXPECT_EQ(w.template get<std::string>(w.clone(e), plain), "a!");
 }
 
-TYPED_TEST(defined_fragments, keep_their_type_open_when_a_call_fails) {
+TYPED_TEST(defined_fragments, remain_untyped_when_a_call_fails) {
     basic_world<TypeParam> w;
     const auto [f, dead, e] = w.template ids<3>();
     w.destroy(dead);
@@ -392,7 +393,7 @@ TYPED_TEST(defined_fragments, keep_their_type_open_when_a_call_fails) {
     EXPECT_EQ(code_of([&] { w.set(e, f, 1); }), errc::type_mismatch);
 }
 
-TYPED_TEST(defined_fragments, give_a_builder_their_default_also_over_a_prototype) {
+TYPED_TEST(defined_fragments, a_default_in_a_builder_overrides_the_prototype) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::unique_ptr<int>>("owner");
     const auto prototype = w.spawn(with(f, std::make_unique<int>(1)));

@@ -1,4 +1,4 @@
-// Fragments that die, and what becomes of their owners.
+// Destroyed fragments and the entities that had them.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ namespace {
 
 template <class Layout>
 class destroyed_fragments : public testing::Test {};
-TYPED_TEST_SUITE(destroyed_fragments, two_layouts, layout_names);
+TYPED_TEST_SUITE(destroyed_fragments, behavior_layouts, layout_names);
 
-TYPED_TEST(destroyed_fragments, leave_their_1000_owners_with_all_the_rest) {
+TYPED_TEST(destroyed_fragments, are_removed_from_1000_owners_that_keep_the_rest) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>("f");
@@ -45,7 +45,7 @@ TYPED_TEST(destroyed_fragments, leave_their_1000_owners_with_all_the_rest) {
     EXPECT_EQ(w.template chunk<place>().size(), 401u);
 }
 
-TYPED_TEST(destroyed_fragments, take_their_1000_owners_along_if_they_say_so) {
+TYPED_TEST(destroyed_fragments, destroy_their_1000_owners_if_defined_so) {
     counted::count = {};
     basic_world<TypeParam> w;
     const auto f = w.template fragment<counted>("f");
@@ -69,7 +69,7 @@ TYPED_TEST(destroyed_fragments, take_their_1000_owners_along_if_they_say_so) {
     EXPECT_EQ(w.template get<place>(bystander), (place{1, 2}));
 }
 
-TYPED_TEST(destroyed_fragments, follow_the_policy_that_was_said_last) {
+TYPED_TEST(destroyed_fragments, follow_the_policy_defined_last) {
     basic_world<TypeParam> w;
     const auto f = w.tag();
     const auto e = w.spawn(with(f));
@@ -78,7 +78,7 @@ TYPED_TEST(destroyed_fragments, follow_the_policy_that_was_said_last) {
     EXPECT_TRUE(w.alive(e));
 }
 
-TYPED_TEST(destroyed_fragments, that_own_each_other_die_together) {
+TYPED_TEST(destroyed_fragments, that_own_each_other_are_destroyed_together) {
     basic_world<TypeParam> w;
     const auto a = w.tag(), b = w.tag();
     w.define(a).when_destroyed(destroy_owners);
@@ -92,7 +92,7 @@ TYPED_TEST(destroyed_fragments, that_own_each_other_die_together) {
     EXPECT_EQ(w.size(), 1u);
 }
 
-TYPED_TEST(destroyed_fragments, that_own_themselves_die_once) {
+TYPED_TEST(destroyed_fragments, that_own_themselves_are_destroyed_once) {
     for (const destruction policy : {remove_fragment, destroy_owners}) {
         basic_world<TypeParam> w;
         const auto f = w.template fragment<std::string>();
@@ -107,7 +107,7 @@ TYPED_TEST(destroyed_fragments, that_own_themselves_die_once) {
     }
 }
 
-TYPED_TEST(destroyed_fragments, reach_the_owners_of_their_owners) {
+TYPED_TEST(destroyed_fragments, apply_their_policies_transitively) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto root = w.tag("root");
@@ -116,18 +116,18 @@ TYPED_TEST(destroyed_fragments, reach_the_owners_of_their_owners) {
     w.define(strict).when_destroyed(destroy_owners);
     w.set(strict, root);
     w.set(lax, root);
-    const auto dies = w.spawn(with(strict, 1)), loses = w.spawn(with(lax, 2), place{3, 4});
+    const auto destroyed = w.spawn(with(strict, 1)), kept = w.spawn(with(lax, 2), place{3, 4});
     const auto both = w.spawn(with(strict, 5), with(lax, 6)), bare = w.spawn(with(lax, 7));
     EXPECT_TRUE(w.destroy(root));
-    EXPECT_FALSE(w.alive_any(root, strict, lax, dies, both));
-    EXPECT_TRUE(w.alive_all(loses, bare));
-    EXPECT_EQ(w.locate(loses).chunk, w.template chunk<place>());
-    EXPECT_EQ(w.template get<place>(loses), (place{3, 4}));
+    EXPECT_FALSE(w.alive_any(root, strict, lax, destroyed, both));
+    EXPECT_TRUE(w.alive_all(kept, bare));
+    EXPECT_EQ(w.locate(kept).chunk, w.template chunk<place>());
+    EXPECT_EQ(w.template get<place>(kept), (place{3, 4}));
     EXPECT_TRUE(w.empty(bare));
     EXPECT_EQ(w.size(), 2u);
 }
 
-TYPED_TEST(destroyed_fragments, can_be_those_of_a_type_which_starts_anew) {
+TYPED_TEST(destroyed_fragments, of_a_type_are_registered_anew_on_the_next_use) {
     basic_world<TypeParam> w;
     w.template define<place>().unique().name("spot");
     const auto e = w.spawn(place{1, 2}, speed{3});
@@ -144,7 +144,7 @@ TYPED_TEST(destroyed_fragments, can_be_those_of_a_type_which_starts_anew) {
     EXPECT_EQ(w.size(), 2u);
 }
 
-TYPED_TEST(destroyed_fragments, can_take_the_fragment_of_a_type_along) {
+TYPED_TEST(destroyed_fragments, can_destroy_the_fragment_of_a_type) {
     basic_world<TypeParam> w;
     const auto trait = w.tag();
     w.define(trait).when_destroyed(destroy_owners);
@@ -169,17 +169,17 @@ TYPED_TEST(destroyed_fragments, free_their_chunks) {
     EXPECT_EQ(without.size(), 1u);
 }
 
-TYPED_TEST(destroyed_fragments, are_destroyed_by_all_ways_to_destroy) {
+TYPED_TEST(destroyed_fragments, can_be_destroyed_by_every_destroy_call) {
     basic_world<TypeParam> w;
     const auto a = w.tag(), b = w.tag(), c = w.tag();
     const auto e = w.spawn(with(a), with(b), with(c));
     EXPECT_EQ(w.destroy(a, b), 2u);
-    EXPECT_EQ(w.destroy_if([&](basic_id<TypeParam> one) { return one == c; }), 1u);
+    EXPECT_EQ(w.destroy_if([&](basic_id<TypeParam> id) { return id == c; }), 1u);
     EXPECT_TRUE(w.alive(e));
     EXPECT_TRUE(w.empty(e));
 }
 
-TYPED_TEST(destroyed_fragments, of_the_user_are_gone_after_a_reset_and_those_of_types_stay) {
+TYPED_TEST(destroyed_fragments, reset_destroys_user_fragments_and_keeps_those_of_types) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>("mine");
@@ -202,14 +202,14 @@ TYPED_TEST(destroyed_fragments, of_the_user_are_gone_after_a_reset_and_those_of_
     EXPECT_TRUE(w.template define<place>().is_unique());
     const auto fast = w.spawn(speed{1});
     EXPECT_EQ(w.template get<place>(fast), (place{7, 7}));
-    EXPECT_EQ(w.locate(fast).chunk.fragments().size(), 2u);  // what it needed is dead
+    EXPECT_EQ(w.locate(fast).chunk.fragments().size(), 2u);  // reset destroyed the needed tag
     const auto fresh = w.template ids<2>();
-    w.set(fresh[0], fresh[1], 1.5);  // keys return, with no type
+    w.set(fresh[0], fresh[1], 1.5);  // reused keys have no type
     EXPECT_EQ(w.template get<double>(fresh[0], fresh[1]), 1.5);
     EXPECT_EQ(code_of([&] { w.set(fast, f, "y"); }), errc::dead_fragment);
 }
 
-TYPED_TEST(destroyed_fragments, are_not_the_garbage_that_is_collected) {
+TYPED_TEST(destroyed_fragments, collecting_garbage_frees_chunks_but_keeps_fragments) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>("f");

@@ -1,4 +1,4 @@
-// Long random stories about fragments against the model, on every kind of record.
+// Long random stories about fragments, compared with the model, on every kind of record.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -13,7 +13,7 @@ namespace {
 
 template <class Layout>
 class fragment_model_test : public testing::Test {};
-using every_record =  // of 8 bytes, of 16, and where keys run out
+using every_record =  // 8 bytes, 16 bytes, and keys that run out
     testing::Types<layouts::bound, layouts::exact, scarce<exhaustion::retire>>;
 TYPED_TEST_SUITE(fragment_model_test, every_record, layout_names);
 
@@ -22,7 +22,7 @@ TYPED_TEST(fragment_model_test, agrees_over_random_operations_on_fragments) {
     for (unsigned seed = 0; steps < 6'000u * scale(); ++seed) {
         std::mt19937_64 dice(seed);
         std::vector<std::uint8_t> bytes(8192);
-        for (std::uint8_t& one : bytes) one = static_cast<std::uint8_t>(dice());
+        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(dice());
         ASSERT_NO_THROW(steps += fragment_stories::run_story<TypeParam>(bytes)) << "seed " << seed;
     }
     this->RecordProperty("steps", static_cast<int>(steps));

@@ -1,4 +1,4 @@
-// Fragments: made at run time, and used as C++ types are.
+// Fragments created at run time and used like C++ types.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ namespace {
 
 template <class Layout>
 class fragments : public testing::Test {};
-TYPED_TEST_SUITE(fragments, two_layouts, layout_names);
+TYPED_TEST_SUITE(fragments, behavior_layouts, layout_names);
 
-TYPED_TEST(fragments, of_a_type_are_ids_of_the_users_with_a_name) {
+TYPED_TEST(fragments, are_named_ids_of_the_user) {
     basic_world<TypeParam> w;
     const auto health = w.template fragment<int>("health");
     EXPECT_TRUE(w.alive(health));
@@ -34,14 +34,14 @@ TYPED_TEST(fragments, of_a_type_are_ids_of_the_users_with_a_name) {
     EXPECT_TRUE(w.lookup("health").is_null());
 }
 
-TYPED_TEST(fragments, without_a_name_have_none) {
+TYPED_TEST(fragments, created_without_a_name_have_an_empty_one) {
     basic_world<TypeParam> w;
     EXPECT_EQ(w.name(w.template fragment<int>()), "");
     EXPECT_EQ(w.name(w.tag()), "");
     EXPECT_EQ(w.name(w.fragment(component_type{.size = 4})), "");
 }
 
-TYPED_TEST(fragments, of_one_type_are_as_many_as_were_made) {
+TYPED_TEST(fragments, of_one_type_are_independent) {
     basic_world<TypeParam> w;
     const auto health = w.template fragment<int>("health");
     const auto mana = w.template fragment<int>("mana");
@@ -62,7 +62,7 @@ TYPED_TEST(fragments, convert_a_value_to_their_type) {
     EXPECT_EQ(w.get(e, title), "orc");
 }
 
-TYPED_TEST(fragments, that_are_plain_ids_take_the_type_of_their_first_value) {
+TYPED_TEST(fragments, plain_ids_take_the_type_of_their_first_value) {
     basic_world<TypeParam> w;
     const auto [e, f, t] = w.template ids<3>();
     w.set(e, f, std::string("x"));
@@ -74,7 +74,7 @@ TYPED_TEST(fragments, that_are_plain_ids_take_the_type_of_their_first_value) {
     EXPECT_TRUE(w.has(e, t));
 }
 
-TYPED_TEST(fragments, that_were_only_asked_about_have_no_type_yet) {
+TYPED_TEST(fragments, reading_calls_leave_a_plain_id_untyped) {
     basic_world<TypeParam> w;
     const auto [e, f] = w.template ids<2>();
     EXPECT_FALSE(w.has(e, f));
@@ -90,7 +90,7 @@ TYPED_TEST(fragments, that_were_only_asked_about_have_no_type_yet) {
     EXPECT_EQ(w.template get<double>(e, f), 1.5);
 }
 
-TYPED_TEST(fragments, that_do_not_come_about_leave_neither_id_nor_name) {
+TYPED_TEST(fragments, failed_creation_leaves_neither_id_nor_name) {
     const std::uint64_t first = TypeParam::first_key;
     basic_world<TypeParam> w(world_options{.first_key = first, .last_key = first});
     (void)w.spawn();
@@ -102,7 +102,7 @@ TYPED_TEST(fragments, that_do_not_come_about_leave_neither_id_nor_name) {
     EXPECT_EQ(w.size(), 1u);
 }
 
-TYPED_TEST(fragments, can_be_a_thousand) {
+TYPED_TEST(fragments, can_number_a_thousand) {
     basic_world<TypeParam> w;
     const auto e = w.spawn();
     std::vector<basic_fragment<int, TypeParam>> all;
@@ -110,12 +110,12 @@ TYPED_TEST(fragments, can_be_a_thousand) {
     for (int i = 0; i < 1000; i += 50) w.set(e, all[static_cast<std::size_t>(i)], i);
     for (int i = 0; i < 1000; ++i)
         EXPECT_EQ(w.has(e, all[static_cast<std::size_t>(i)]), i % 50 == 0);
-    for (const auto one : all) w.destroy(one);
+    for (const auto fragment : all) w.destroy(fragment);
     EXPECT_TRUE(w.empty(e));
     EXPECT_EQ(w.size(), 1u);
 }
 
-TYPED_TEST(fragments, of_an_index_that_returns_have_nothing_of_the_one_before) {
+TYPED_TEST(fragments, with_a_reused_key_inherit_nothing_from_the_old_fragment) {
     basic_world<TypeParam> w;
     const auto before = w.template fragment<int>("old");
     w.define(before).unique().default_value(7).when_destroyed(destroy_owners);
@@ -132,7 +132,7 @@ TYPED_TEST(fragments, of_an_index_that_returns_have_nothing_of_the_one_before) {
 
 // ---- reading and writing -----------------------------------------------------------------------
 
-TYPED_TEST(fragments, are_read_from_a_world_that_is_const) {
+TYPED_TEST(fragments, can_be_read_from_a_const_world) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto e = w.spawn(with(f, 1));
@@ -148,7 +148,7 @@ TYPED_TEST(fragments, are_read_from_a_world_that_is_const) {
     EXPECT_EQ(c.count(f), 1u);
 }
 
-TYPED_TEST(fragments, answer_for_any_bits_where_a_call_never_throws) {
+TYPED_TEST(fragments, calls_that_never_throw_accept_any_bits) {
     MUSTER_ABOUT_CHUNKS();
     using id_type = basic_id<TypeParam>;
     basic_world<TypeParam> w, other;
@@ -185,7 +185,7 @@ TYPED_TEST(fragments, answer_for_any_bits_where_a_call_never_throws) {
     EXPECT_EQ(w.get(e, f), 1);
 }
 
-TYPED_TEST(fragments, of_all_kinds_are_asked_for_in_one_call) {
+TYPED_TEST(fragments, of_all_kinds_can_be_tested_in_one_call) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto [plain, missing] = w.template ids<2>();
@@ -197,7 +197,7 @@ TYPED_TEST(fragments, of_all_kinds_are_asked_for_in_one_call) {
     EXPECT_FALSE(w.has_none(e, missing, prefab));
 }
 
-TYPED_TEST(fragments, are_taken_away_in_one_move) {
+TYPED_TEST(fragments, are_removed_in_one_move) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto a = w.template fragment<int>();
@@ -234,7 +234,7 @@ TYPED_TEST(fragments, are_assigned_in_place) {
     EXPECT_EQ(picture<TypeParam>(w, e), before);
 }
 
-TYPED_TEST(fragments, that_are_patched_keep_what_was_done_before_the_error) {
+TYPED_TEST(fragments, a_throwing_patch_keeps_the_changes_made_before) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto e = w.spawn(with(f, 1));
@@ -245,11 +245,11 @@ TYPED_TEST(fragments, that_are_patched_keep_what_was_done_before_the_error) {
                          }),
                  broken);
     EXPECT_EQ(w.get(e, f), 2);
-    w.set(e, f, 3);  // and the world is free again
+    w.set(e, f, 3);  // the world accepts changes again
     EXPECT_EQ(code_of([&] { w.patch(w.spawn(), f, [](int&) {}); }), errc::missing_component);
 }
 
-TYPED_TEST(fragments, with_values_that_only_move_are_handed_over) {
+TYPED_TEST(fragments, take_move_only_values) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<lone>("lone");
     const auto e = w.spawn(with(f, lone(1)));
@@ -289,7 +289,7 @@ TYPED_TEST(fragments, are_cleared_and_counted_over_all_chunks) {
     EXPECT_EQ(w.clear_fragment(prefab), 0u);
 }
 
-TYPED_TEST(fragments, whose_copy_throws_leave_all_old_values_of_a_chunk_that_has_both) {
+TYPED_TEST(fragments, a_throwing_copy_keeps_all_old_values_of_a_chunk_with_both) {
     MUSTER_ABOUT_CHUNKS();
     basic_world<TypeParam> w;
     const auto from = w.template fragment<fragile>("from");
@@ -306,7 +306,7 @@ TYPED_TEST(fragments, whose_copy_throws_leave_all_old_values_of_a_chunk_that_has
     EXPECT_EQ(fragile::count.living, living);
 }
 
-TYPED_TEST(fragments, are_copied_to_others) {
+TYPED_TEST(fragments, are_copied_to_other_fragments) {
     basic_world<TypeParam> w;
     const auto from = w.template fragment<std::string>("from");
     const auto to = w.template fragment<std::string>("to");
@@ -325,7 +325,7 @@ TYPED_TEST(fragments, are_copied_to_others) {
     EXPECT_EQ(w.get(none, from), "a");
 }
 
-TYPED_TEST(fragments, that_are_tags_are_copied_too) {
+TYPED_TEST(fragments, tags_are_copied_too) {
     basic_world<TypeParam> w;
     const auto from = w.tag(), to = w.tag();
     const auto a = w.spawn(with(from)), b = w.spawn(with(from), place{1, 2});
@@ -335,7 +335,7 @@ TYPED_TEST(fragments, that_are_tags_are_copied_too) {
     EXPECT_EQ(w.template get<place>(b), (place{1, 2}));
 }
 
-TYPED_TEST(fragments, are_copied_with_what_the_target_needs) {
+TYPED_TEST(fragments, are_copied_with_the_needs_of_the_target) {
     basic_world<TypeParam> w;
     const auto from = w.template fragment<int>("from"), to = w.template fragment<int>("to");
     const auto extra = w.template fragment<std::string>("extra");
@@ -347,7 +347,7 @@ TYPED_TEST(fragments, are_copied_with_what_the_target_needs) {
     EXPECT_EQ(w.get(e, extra), "more");
 }
 
-TYPED_TEST(fragments, whose_copy_throws_change_nothing_in_their_chunk) {
+TYPED_TEST(fragments, a_throwing_copy_changes_nothing_in_its_chunk) {
     MUSTER_ABOUT_CHUNKS();
     copies.stop();
     basic_world<TypeParam> w;
@@ -367,7 +367,7 @@ TYPED_TEST(fragments, whose_copy_throws_change_nothing_in_their_chunk) {
     EXPECT_EQ(w.get(all[4], to).value, 4);
 }
 
-TYPED_TEST(fragments, of_an_entity_are_listed_in_the_order_the_world_met_them) {
+TYPED_TEST(fragments, of_an_entity_are_listed_in_creation_order) {
     basic_world<TypeParam> w;
     const auto a = w.template fragment<int>();
     const auto t = w.tag();
@@ -385,12 +385,12 @@ TYPED_TEST(fragments, of_an_entity_are_listed_in_the_order_the_world_met_them) {
               errc::dead_entity);
 }
 
-TYPED_TEST(fragments, stay_as_they_are_while_they_are_looked_at) {
+TYPED_TEST(fragments, do_not_change_while_a_callback_reads_them) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto e = w.spawn(with(f, 1));
     const auto other = w.spawn();
-    const auto check = [&](auto change) {  // what it changes is seen by nobody, and dropped
+    const auto check = [&](auto change) {  // changes are deferred, then cancelled
         w.defer();
         const std::size_t size = w.size();
         change();
@@ -454,7 +454,7 @@ TYPED_TEST(fragments, have_columns_in_their_chunks) {
 
 // ---- with --------------------------------------------------------------------------------------
 
-TYPED_TEST(fragments, are_given_to_many_entities_at_once) {
+TYPED_TEST(fragments, are_added_to_many_entities_at_once) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>();
     const auto t = w.tag();
@@ -479,7 +479,7 @@ TYPED_TEST(fragments, are_filled_row_by_row) {
         10,
         [&](basic_rows<TypeParam> rows) {
             for (int i = 0; i < 10; ++i) rows.components(f)[static_cast<std::size_t>(i)] += i;
-            for (double& one : rows.template components<double>(plain)) one = 2.5;
+            for (double& component : rows.template components<double>(plain)) component = 2.5;
         },
         with(f, 100), with(plain, 0.5));
     EXPECT_EQ(listed(w.chunk(f, plain).components(f)),
@@ -487,7 +487,7 @@ TYPED_TEST(fragments, are_filled_row_by_row) {
     EXPECT_EQ(w.chunk(f, plain).template components<double>(plain)[9], 2.5);
 }
 
-TYPED_TEST(fragments, are_given_to_an_exact_id) {
+TYPED_TEST(fragments, are_added_to_an_exact_id) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto e = w.spawn(with(f, 1));
@@ -500,22 +500,22 @@ TYPED_TEST(fragments, are_given_to_an_exact_id) {
     EXPECT_EQ(w.count(f), 2u);
 }
 
-TYPED_TEST(fragments, are_given_to_clones) {
+TYPED_TEST(fragments, are_added_to_clones) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>(), g = w.template fragment<std::string>();
     const auto e = w.spawn(with(f, "f"), place{1, 2});
-    for (const auto one : w.clone_many(20, e, with(g, "g"), with(f, "other"))) {
-        EXPECT_EQ(w.get(one, f), "other");
-        EXPECT_EQ(w.get(one, g), "g");
-        EXPECT_EQ(w.template get<place>(one), (place{1, 2}));
+    for (const auto clone : w.clone_many(20, e, with(g, "g"), with(f, "other"))) {
+        EXPECT_EQ(w.get(clone, f), "other");
+        EXPECT_EQ(w.get(clone, g), "g");
+        EXPECT_EQ(w.template get<place>(clone), (place{1, 2}));
     }
     std::array<basic_id<TypeParam>, 3> made;
     w.clone_into(std::span(made), e, with(g, "h"));
-    for (const auto one : made) EXPECT_EQ(w.get(one, g), "h");
+    for (const auto clone : made) EXPECT_EQ(w.get(clone, g), "h");
     EXPECT_EQ(w.get(e, f), "f");
 }
 
-TYPED_TEST(fragments, are_set_beside_types_in_one_move) {
+TYPED_TEST(fragments, are_set_together_with_types_in_one_call) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>();
     const auto t = w.tag();
@@ -538,7 +538,7 @@ TYPED_TEST(fragments, of_a_type_are_the_same_as_the_type) {
     EXPECT_EQ(w.size(), 1u);
 }
 
-TYPED_TEST(fragments, are_in_a_builder) {
+TYPED_TEST(fragments, can_be_set_in_a_builder) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<std::string>(), g = w.template fragment<std::string>();
     const auto t = w.tag();
@@ -563,7 +563,7 @@ TYPED_TEST(fragments, are_in_a_builder) {
     EXPECT_EQ(w.get(recipe.spawn(), f), "second");
 }
 
-TYPED_TEST(fragments, given_twice_are_refused) {
+TYPED_TEST(fragments, passed_twice_are_refused) {
     basic_world<TypeParam> w;
     const auto f = w.template fragment<int>("f");
     const auto e = w.spawn(with(f, 1));
@@ -622,7 +622,7 @@ TYPED_TEST(fragments, that_are_dead_null_or_forged_are_refused_and_nothing_chang
     EXPECT_EQ(w.get(e, f), 1);
 }
 
-TYPED_TEST(fragments, that_were_never_used_stay_so_when_the_entity_is_dead) {
+TYPED_TEST(fragments, remain_untyped_when_the_entity_is_dead) {
     basic_world<TypeParam> w;
     const auto f = w.spawn();
     EXPECT_EQ(code_of([&] { w.set(basic_id<TypeParam>{}, f, 1); }), errc::dead_entity);
@@ -633,7 +633,7 @@ TYPED_TEST(fragments, that_were_never_used_stay_so_when_the_entity_is_dead) {
     EXPECT_EQ(w.template get<std::string>(e, f), "x");
 }
 
-TYPED_TEST(fragments, whose_values_throw_change_nothing) {
+TYPED_TEST(fragments, throwing_values_change_nothing) {
     copies.stop();
     basic_world<TypeParam> w;
     const auto f = w.template fragment<fragile>("f");

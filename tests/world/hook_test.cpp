@@ -1,4 +1,4 @@
-// What hooks see, when, and what they may do.
+// Hooks: when they run, which state they see and which calls they may make.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -32,7 +33,7 @@ public:
     basic_world<Layout> home;
     std::string log;
 
-    /// Writes down what happens to names: + inserted, = assigned, ! set, - removed.
+    /// Logs changes of `name`: + inserted, = assigned, ! set, - removed.
     void watch() {
         home.template define<name>()
             .on_insert([this](handle e, name& n) { note('+', e, n); })
@@ -47,10 +48,9 @@ public:
     }
     std::string taken() { return std::exchange(log, {}); }
 };
-using presets = testing::Types<layouts::bound, layouts::compact>;
-TYPED_TEST_SUITE(hook, presets, test::layout_names);
+TYPED_TEST_SUITE(hook, test::behavior_layouts, test::layout_names);
 
-TYPED_TEST(hook, is_called_by_every_call_that_gives_changes_or_takes) {
+TYPED_TEST(hook, is_called_by_every_call_that_adds_changes_or_removes) {
     MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     this->watch();
@@ -88,7 +88,7 @@ TYPED_TEST(hook, is_called_by_every_call_that_gives_changes_or_takes) {
     EXPECT_EQ(this->taken(), "-m-m-n-n-o-p-q-g");
 }
 
-TYPED_TEST(hook, is_called_for_what_is_needed_or_copied) {
+TYPED_TEST(hook, is_called_for_needed_and_copied_fragments) {
     MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     this->watch();
@@ -100,18 +100,18 @@ TYPED_TEST(hook, is_called_for_what_is_needed_or_copied) {
     w.set(w.spawn(), other, name{"x"});
     w.set(e, other, name{"y"});
     EXPECT_EQ(w.copy_fragment(other, w.template component<name>()), 2u);
-    EXPECT_EQ(this->taken(), "=y!y+x!x");  // those that have both come first
+    EXPECT_EQ(this->taken(), "=y!y+x!x");  // entities that have both fragments come first
 }
 
-TYPED_TEST(hook, is_called_when_a_fragment_or_all_entities_go) {
+TYPED_TEST(hook, is_called_when_a_fragment_is_destroyed_and_on_reset) {
     auto& w = this->home;
     this->watch();
     w.spawn(name{"a"});
     w.set_single(name{"s"});
     this->taken();
     w.destroy(w.template component<name>());
-    EXPECT_EQ(this->taken(), "-s-a");  // the fragment itself comes first
-    this->watch();                     // it is a new fragment
+    EXPECT_EQ(this->taken(), "-s-a");  // the singleton comes first
+    this->watch();                     // the type has a new fragment
     w.spawn(name{"b"});
     w.spawn(name{"c"}, weight{});
     this->taken();
@@ -119,10 +119,10 @@ TYPED_TEST(hook, is_called_when_a_fragment_or_all_entities_go) {
     EXPECT_EQ(this->taken(), "-b-c");
     EXPECT_EQ(w.size(), 0u);
     w.spawn(name{"d"});
-    EXPECT_EQ(this->taken(), "+d!d");  // hooks stay
+    EXPECT_EQ(this->taken(), "+d!d");  // reset keeps hooks
 }
 
-TYPED_TEST(hook, of_a_world_that_ends_is_not_called) {
+TYPED_TEST(hook, is_not_called_by_the_destructor_of_the_world) {
     int calls = 0;
     {
         basic_world<TypeParam> w;
@@ -135,14 +135,14 @@ TYPED_TEST(hook, of_a_world_that_ends_is_not_called) {
 
 TYPED_TEST(hook, runs_oldest_first_and_kind_by_kind) {
     auto& w = this->home;
-    std::string& said = this->log;
-    w.template on_set<name>([&] { said += "s1"; });
-    w.template on_insert<name>([&] { said += "i1"; });
-    w.template on_set<name>([&] { said += "s2"; });
-    w.template on_insert<name>([&] { said += "i2"; });
-    w.on_spawn([&] { said += "spawn "; });
-    w.on_destroy([&] { said += " destroy"; });
-    w.template on_remove<weight>([&] { said += "w"; });
+    std::string& calls = this->log;
+    w.template on_set<name>([&] { calls += "s1"; });
+    w.template on_insert<name>([&] { calls += "i1"; });
+    w.template on_set<name>([&] { calls += "s2"; });
+    w.template on_insert<name>([&] { calls += "i2"; });
+    w.on_spawn([&] { calls += "spawn "; });
+    w.on_destroy([&] { calls += " destroy"; });
+    w.template on_remove<weight>([&] { calls += "w"; });
     const auto e = w.spawn(weight{}, name{});
     EXPECT_EQ(this->taken(), "spawn i1i2s1s2");
     w.destroy(e);
@@ -170,7 +170,7 @@ TYPED_TEST(hook, sees_the_net_effect_of_a_scope) {
     EXPECT_EQ(this->taken(), "+3!3-a=4!4");
 }
 
-TYPED_TEST(hook, changes_the_world_after_what_it_was_called_for) {
+TYPED_TEST(hook, changes_apply_after_the_change_that_called_it) {
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;
     w.template on_insert<name>([&](id_type e, name& n) {
@@ -188,22 +188,22 @@ TYPED_TEST(hook, changes_the_world_after_what_it_was_called_for) {
     EXPECT_EQ(w.size(), 0u);
 }
 
-TYPED_TEST(hook, that_destroys_what_was_made_leaves_no_dangling_reference) {
+TYPED_TEST(hook, that_destroys_the_new_entity_leaves_no_dangling_reference) {
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;
     const auto c = w.template on_insert<name>([&](id_type e, name&) { w.destroy(e); });
     EXPECT_FALSE(w.alive(w.spawn(name{})));
     const auto e = w.spawn();
     EXPECT_EQ(code_of([&] { w.template emplace<name>(e, "x"); }), errc::dead_entity);
-    auto cut = c;
-    cut.cut();
-    w.template on_insert<name>([&](id_type who, name&) { w.set(who, weight{}); });
+    auto connection = c;
+    connection.pause();
+    w.template on_insert<name>([&](id_type added, name&) { w.set(added, weight{}); });
     const auto f = w.spawn();
     name& there = w.template emplace<name>(f, "y");
     EXPECT_EQ(&there, &w.template get<name>(f));
 }
 
-TYPED_TEST(hook, that_throws_undoes_what_it_was_called_for) {
+TYPED_TEST(hook, that_throws_undoes_the_change_that_called_it) {
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;
     const auto first = w.spawn(weight{1});
@@ -211,10 +211,10 @@ TYPED_TEST(hook, that_throws_undoes_what_it_was_called_for) {
     const auto last = w.spawn(weight{3});
     const auto before = w.locate(e);
     std::vector<id_type> made;
-    w.template on_insert<name>([&](id_type who, name& n) {
-        made.push_back(w.spawn(weight{}));  // dropped with the rest
+    w.template on_insert<name>([&](id_type added, name& n) {
+        made.push_back(w.spawn(weight{}));  // dropped when the hook throws
         if (n.text == "bad") throw std::runtime_error("bad");
-        w.set(who, marked{});
+        w.set(added, marked{});
     });
     EXPECT_THROW(w.set(e, name{"bad"}, weight{9}), std::runtime_error);
     EXPECT_EQ(w.locate(e).chunk, before.chunk);
@@ -231,7 +231,7 @@ TYPED_TEST(hook, that_throws_undoes_what_it_was_called_for) {
     EXPECT_TRUE(w.template has<marked>(e));
 }
 
-TYPED_TEST(hook, that_throws_on_assignment_brings_the_old_value_back) {
+TYPED_TEST(hook, that_throws_on_assignment_restores_the_old_value) {
     auto& w = this->home;
     const auto e = w.spawn(name{"old, and too long for its object"});
     w.template on_set<name>([&](basic_id<TypeParam>, name& n) {
@@ -240,10 +240,10 @@ TYPED_TEST(hook, that_throws_on_assignment_brings_the_old_value_back) {
     EXPECT_THROW(w.set(e, name{"bad"}), std::runtime_error);
     EXPECT_EQ(w.template get<name>(e).text, "old, and too long for its object");
     EXPECT_THROW((w.template patch<name>(e, [](name& n) { n.text = "bad"; })), std::runtime_error);
-    EXPECT_EQ(w.template get<name>(e).text, "bad");  // a patch is done in place
+    EXPECT_EQ(w.template get<name>(e).text, "bad");  // a patch writes in place and is not undone
 }
 
-TYPED_TEST(hook, that_throws_keeps_what_should_go) {
+TYPED_TEST(hook, that_throws_on_removal_keeps_the_component) {
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;
     auto vetoes = w.template on_remove<name>([&](id_type, name& n) {
@@ -264,36 +264,36 @@ TYPED_TEST(hook, that_throws_keeps_what_should_go) {
     EXPECT_THROW(w.reset(), std::runtime_error);
     EXPECT_EQ(w.size(), 1u);
     EXPECT_TRUE(w.alive(e));
-    vetoes.cut();
+    vetoes.pause();
     EXPECT_TRUE(w.destroy(e));
 }
 
-TYPED_TEST(hook, of_entities_may_keep_one_alive) {
+TYPED_TEST(hook, that_throws_on_destroy_keeps_the_entity_alive) {
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;
-    std::vector<id_type> births;
-    w.on_spawn([&](id_type e) { births.push_back(e); });
+    std::vector<id_type> spawned;
+    w.on_spawn([&](id_type e) { spawned.push_back(e); });
     w.on_destroy([&](id_type e) {
         EXPECT_TRUE(w.alive(e));
         if (w.template has<marked>(e)) throw std::runtime_error("no");
     });
     const auto a = w.spawn(marked{});
     const auto b = w.spawn();
-    EXPECT_EQ(births, (std::vector<id_type>{a, b}));
+    EXPECT_EQ(spawned, (std::vector<id_type>{a, b}));
     EXPECT_THROW(w.destroy(a), std::runtime_error);
     EXPECT_TRUE(w.destroy(b));
     EXPECT_TRUE(w.alive(a));
     w.defer();
     const auto c = w.spawn();
-    EXPECT_EQ(births.size(), 2u);
+    EXPECT_EQ(spawned.size(), 2u);
     w.cancel();
-    EXPECT_EQ(births.size(), 2u);
+    EXPECT_EQ(spawned.size(), 2u);
     EXPECT_FALSE(w.alive(c));
-    (void)w.template component<double>();  // the world's own do not count
-    EXPECT_EQ(births.size(), 2u);
+    (void)w.template component<double>();  // world-owned ids call no spawn hooks
+    EXPECT_EQ(spawned.size(), 2u);
 }
 
-TYPED_TEST(hook, goes_on_with_the_other_entities_of_a_commit) {
+TYPED_TEST(hook, that_throws_does_not_stop_the_other_entities_of_a_commit) {
     auto& w = this->home;
     w.template on_insert<name>([&](basic_id<TypeParam>, name& n) {
         if (n.text[0] == 'x') throw std::runtime_error(n.text);
@@ -314,7 +314,7 @@ TYPED_TEST(hook, goes_on_with_the_other_entities_of_a_commit) {
     EXPECT_TRUE(w.alive_all(b, d));
     EXPECT_EQ(w.depth(), 0u);
     w.defer();
-    EXPECT_TRUE(w.commit());  // nothing is done again
+    EXPECT_TRUE(w.commit());  // the failed changes are not applied again
     EXPECT_EQ(w.size(), 2u);
 }
 
@@ -324,7 +324,7 @@ TYPED_TEST(hook, must_close_the_scopes_it_opens) {
     EXPECT_EQ(code_of([&] { w.spawn(name{}); }), errc::unbalanced_scope);
     EXPECT_EQ(w.depth(), 0u);
     EXPECT_EQ(w.size(), 0u);
-    bad.remove();
+    bad.disconnect();
     w.template on_insert<name>([&] {
         EXPECT_EQ(code_of([&] { w.commit(); }), errc::unbalanced_scope);
         EXPECT_EQ(code_of([&] { w.reset(); }), errc::in_scope);
@@ -339,7 +339,7 @@ TYPED_TEST(hook, must_close_the_scopes_it_opens) {
     EXPECT_EQ(w.template count<marked>(), 1u);
 }
 
-TYPED_TEST(hook, may_define_and_name_and_ask) {
+TYPED_TEST(hook, may_define_name_and_query) {
     MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     using id_type = basic_id<TypeParam>;

@@ -1,4 +1,4 @@
-// Types whose values stay where they are made, since they cannot be moved, or their move can throw.
+// Pinned types: their values keep their address, because a move is impossible or can throw.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ struct burning {
     int heat = 0;
 };
 
-/// Can be copied; its copy and its move throw when told to.
+/// Copyable. Its copy and its move throw when their countdown strikes.
 struct heavy : tracked<heavy> {
     int value = 0;
     static inline countdown moves;
@@ -40,7 +40,7 @@ struct heavy : tracked<heavy> {
     heavy() : heavy(0) {}
     explicit heavy(int number) : value(number) { strain(copies); }
     heavy(const heavy& other) : tracked(other), value(other.value) { strain(copies); }
-    // NOLINTNEXTLINE(performance-noexcept-move-constructor): that it can throw is the point
+    // NOLINTNEXTLINE(performance-noexcept-move-constructor): a throwing move is under test
     heavy(heavy&& other) : tracked(other), value(std::exchange(other.value, -1)) { strain(moves); }
     heavy& operator=(const heavy&) = delete;
     heavy& operator=(heavy&&) = delete;
@@ -51,7 +51,7 @@ private:
         if (events.strikes()) throw broken{};
     }
 };
-/// Can be made, and nothing else.
+/// Can be constructed, but neither copied nor moved.
 struct rooted : tracked<rooted> {
     int value = 0;
     rooted() = default;
@@ -76,9 +76,9 @@ struct pinned : testing::Test {
     static int living() { return heavy::count.living + rooted::count.living; }
 };
 
-// ---- one by one --------------------------------------------------------------------------------
+// ---- single entities ---------------------------------------------------------------------------
 
-TEST_F(pinned, a_mutex_can_be_locked_while_others_come_and_go) {
+TEST_F(pinned, a_locked_mutex_keeps_its_address_while_others_are_added_and_removed) {
     const entity e = w.spawn(place{1});
     std::mutex& lock = w.emplace<std::mutex>(e);
     std::atomic<int>& number = w.emplace<std::atomic<int>>(e, 5);
@@ -102,7 +102,7 @@ TEST_F(pinned, a_mutex_can_be_locked_while_others_come_and_go) {
     EXPECT_EQ(number.load(), 5);
 }
 
-TEST_F(pinned, every_call_gives_values_to_their_place) {
+TEST_F(pinned, every_call_can_store_a_pinned_value) {
     const entity e = w.spawn(heavy(1), place{2});
     EXPECT_EQ(w.get<heavy>(e).value, 1);
     w.set(e, heavy(3));
@@ -110,14 +110,14 @@ TEST_F(pinned, every_call_gives_values_to_their_place) {
     const heavy original(4);
     w.set(e, original);
     EXPECT_EQ(w.get<heavy>(e).value, 4);
-    w.set(e, w.get<heavy>(e));  // from its own place
+    w.set(e, w.get<heavy>(e));  // a reference to the stored value
     EXPECT_EQ(w.get<heavy>(e).value, 4);
     w.set(e, std::move(w.get<heavy>(e)), place{3});
     EXPECT_EQ(w.get<heavy>(e).value, 4);
     w.emplace<heavy>(e, w.get<heavy>(e).value + 1);
     EXPECT_EQ(w.get<heavy>(e).value, 5);
     EXPECT_FALSE(w.add<heavy>(e));
-    w.patch<heavy>(e, [](heavy& one) { one.value = 6; });
+    w.patch<heavy>(e, [](heavy& value) { value.value = 6; });
     EXPECT_EQ(w.get<heavy>(w.clone(e)).value, 6);
     EXPECT_EQ(w.get<heavy>(w.clone(e, heavy(7), burning{1})).value, 7);
     for (const entity each : w.clone_many(3, e, burning{2})) {
@@ -135,12 +135,12 @@ TEST_F(pinned, every_call_gives_values_to_their_place) {
     w.spawn_rows(
         2,
         [](const auto& rows) {
-            for (place& one : rows.template components<place>()) one.x = 77;
+            for (place& slot : rows.template components<place>()) slot.x = 77;
         },
         original, place{});
     EXPECT_EQ(w.count<heavy>(), 1u + 2 + 3 + 3 + 3 + 2);
     w.clear<heavy>();
-    EXPECT_EQ(living(), 4);  // here
+    EXPECT_EQ(living(), 4);  // `original` and `column`
     EXPECT_EQ(w.get_or_emplace<heavy>(e, 8).value, 8);
     EXPECT_EQ(w.get_or_emplace<heavy>(e, 9).value, 8);
     w.emplace<rooted>(e, 10);
@@ -153,7 +153,7 @@ TEST_F(pinned, every_call_gives_values_to_their_place) {
     EXPECT_EQ(living(), 4);
 }
 
-TEST_F(pinned, none_and_no_entities_are_fine) {
+TEST_F(pinned, calls_accept_zero_entities) {
     const heavy original(1);
     EXPECT_TRUE(w.spawn_many(0, original, place{}).empty());
     const entity e = w.spawn(original);
@@ -168,7 +168,7 @@ TEST_F(pinned, none_and_no_entities_are_fine) {
     EXPECT_EQ(w.count<heavy>(), 1u);
 }
 
-TEST_F(pinned, what_cannot_be_copied_is_cloned_as_its_owner_says) {
+TEST_F(pinned, a_duplicate_function_clones_values_that_cannot_be_copied) {
     const entity e = w.spawn(place{1});
     w.emplace<rooted>(e, 5);
     EXPECT_EQ(code_of([&] { w.clone(e); }), errc::not_copyable);
@@ -177,7 +177,7 @@ TEST_F(pinned, what_cannot_be_copied_is_cloned_as_its_owner_says) {
     EXPECT_EQ(code_of([&] { w.clone(e); }), errc::not_copyable);
     w.commit();
     EXPECT_EQ(w.size(), 1u);
-    w.define<rooted>().duplicate([](const rooted& one) { return rooted(one.value + 1); });
+    w.define<rooted>().duplicate([](const rooted& value) { return rooted(value.value + 1); });
     EXPECT_EQ(w.get<rooted>(w.clone(e)).value, 6);
     for (const entity each : w.clone_many(3, e)) EXPECT_EQ(w.get<rooted>(each).value, 6);
     w.defer();
@@ -190,7 +190,7 @@ TEST_F(pinned, what_cannot_be_copied_is_cloned_as_its_owner_says) {
 
 // ---- scopes ------------------------------------------------------------------------------------
 
-TEST_F(pinned, values_that_wait_stay_where_they_are_made) {
+TEST_F(pinned, pending_values_keep_their_address_on_commit) {
     const entity e = w.spawn(place{});
     w.defer();
     std::mutex& lock = w.emplace<std::mutex>(e);
@@ -198,17 +198,17 @@ TEST_F(pinned, values_that_wait_stay_where_they_are_made) {
     rooted& first = w.emplace<rooted>(e, 1);
     rooted& second = w.emplace<rooted>(e, 2);
     EXPECT_NE(&first, &second);
-    const entity born = w.spawn(heavy(3));
-    heavy& third = w.emplace<heavy>(born, 4);
+    const entity spawned = w.spawn(heavy(3));
+    heavy& third = w.emplace<heavy>(spawned, 4);
     w.commit();
     EXPECT_EQ(&w.get<std::mutex>(e), &lock);
     lock.unlock();
     EXPECT_EQ(&w.get<rooted>(e), &second);
-    EXPECT_EQ(&w.get<heavy>(born), &third);
+    EXPECT_EQ(&w.get<heavy>(spawned), &third);
     EXPECT_EQ(living(), 2);
 }
 
-TEST_F(pinned, what_is_cancelled_leaves_all_values_in_place) {
+TEST_F(pinned, cancelling_a_scope_keeps_all_values_in_place) {
     const entity e = w.spawn(heavy(1));
     w.emplace<rooted>(e, 2);
     const heavy* const before = &w.get<heavy>(e);
@@ -217,7 +217,7 @@ TEST_F(pinned, what_is_cancelled_leaves_all_values_in_place) {
             w.defer();
             w.emplace<heavy>(e, 10 + i);
             w.emplace<rooted>(e, 20 + i);
-            w.patch<heavy>(e, [](heavy& one) { one.value += 100; });
+            w.patch<heavy>(e, [](heavy& value) { value.value += 100; });
             w.emplace<rooted>(w.spawn(place{}), 30);
         }
         for (int i = 0; i < depth; ++i) w.cancel();
@@ -229,7 +229,7 @@ TEST_F(pinned, what_is_cancelled_leaves_all_values_in_place) {
     EXPECT_EQ(w.size(), 1u);
 }
 
-TEST_F(pinned, what_cannot_be_copied_cannot_be_patched_in_a_scope) {
+TEST_F(pinned, a_stored_value_that_cannot_be_copied_cannot_be_patched_in_a_scope) {
     const entity e = w.spawn();
     w.emplace<rooted>(e, 2);
     w.defer();
@@ -239,12 +239,12 @@ TEST_F(pinned, what_cannot_be_copied_cannot_be_patched_in_a_scope) {
     const entity other = w.spawn();
     w.defer();
     w.emplace<rooted>(other, 3);
-    w.patch<rooted>(other, [](rooted& one) { one.value = 4; });  // it waits here
+    w.patch<rooted>(other, [](rooted& value) { value.value = 4; });  // patches the pending value
     w.commit();
     EXPECT_EQ(w.get<rooted>(other).value, 4);
 }
 
-TEST_F(pinned, rows_of_what_cannot_be_moved_are_refused_in_a_scope) {
+TEST_F(pinned, spawn_rows_of_pinned_values_is_refused_in_a_scope) {
     const heavy original(1);
     w.defer();
     EXPECT_EQ(code_of([&] { w.spawn_rows(2, [](const auto&) {}, original, place{}); }),
@@ -290,7 +290,7 @@ TEST_F(pinned, a_move_that_throws_changes_nothing) {
     EXPECT_EQ(w.get<heavy>(e).value, 3);
 }
 
-TEST_F(pinned, an_id_is_as_open_as_it_was_after_a_value_that_broke) {
+TEST_F(pinned, an_id_remains_untyped_after_a_throwing_value) {
     bool has_broken = true;
     for (int n = 0; has_broken; ++n) {
         const auto [f, e] = w.ids<2>();
@@ -309,13 +309,13 @@ TEST_F(pinned, an_id_is_as_open_as_it_was_after_a_value_that_broke) {
     EXPECT_EQ(living(), 1);
 }
 
-TEST_F(pinned, several_defaults_come_together_or_not_at_all) {
+TEST_F(pinned, several_defaults_are_added_together_or_not_at_all) {
     const entity e = w.spawn();
-    copies.start(0);  // the one of heavy
+    copies.start(0);  // heavy's default constructor throws
     EXPECT_THROW((w.add<rooted, heavy>(e)), broken);
     copies.stop();
     EXPECT_FALSE(w.has<heavy>(e));
-    EXPECT_FALSE(w.has<rooted>(e)) << "the first of them has stayed";
+    EXPECT_FALSE(w.has<rooted>(e)) << "the first value was not removed";
     EXPECT_TRUE((w.add<rooted, heavy, place>(e)));
     EXPECT_FALSE((w.add<rooted, heavy, place>(e)));
 }
@@ -328,7 +328,7 @@ TEST_F(pinned, several_defaults_are_one_change_for_hooks) {
     EXPECT_EQ(seen, "both");
 }
 
-TEST_F(pinned, ids_are_the_same_after_a_value_that_broke) {
+TEST_F(pinned, a_throwing_value_consumes_no_id) {
     world other{{.number = 500}};
     world same{{.number = 501}};
     const heavy original(1);
@@ -379,17 +379,17 @@ TEST_F(pinned, hooks_see_the_old_value_and_may_refuse_the_new_one) {
     EXPECT_EQ(living(), 0);
 }
 
-TEST_F(pinned, batches_give_each_entity_a_value_of_its_own) {
+TEST_F(pinned, batches_construct_a_value_for_each_entity) {
     std::vector<entity> all = w.spawn_many(100, place{1});
     const heavy original(5);
     EXPECT_EQ(w.query<place>().set(original), 100u);
     EXPECT_EQ(living(), 101);
     std::set<const heavy*> seen;
-    w.each([&](heavy& one) { seen.insert(&one); });
+    w.each([&](heavy& value) { seen.insert(&value); });
     EXPECT_EQ(seen.size(), 100u);
     EXPECT_EQ(w.query<place>().add<rooted>(), 100u);
     EXPECT_EQ(w.query<rooted>().set(original), 100u);
-    for (int n = 0; n < 100; n += 33) {  // those that came before it stay, those behind it go on
+    for (int n = 0; n < 100; n += 33) {  // only the entity whose copy throws keeps its old value
         copies.start(n + 1);
         EXPECT_THROW(w.query<place>().set(heavy(n)), broken);
         copies.stop();
@@ -404,25 +404,25 @@ TEST_F(pinned, batches_give_each_entity_a_value_of_its_own) {
 
 TEST_F(pinned, addresses_hold_under_load) {
     std::mt19937 random(3);
-    std::map<entity, const rooted*> known;
+    std::map<entity, const rooted*> addresses;
     std::vector<entity> all = w.spawn_many(300, place{});
     for (int i = 0; i < 20000; ++i) {
         const entity e = all[random() % all.size()];
         switch (random() % 8) {
-        case 0: known[e] = &w.emplace<rooted>(e, i); break;
+        case 0: addresses[e] = &w.emplace<rooted>(e, i); break;
         case 1:
             w.remove<rooted>(e);
-            known.erase(e);
+            addresses.erase(e);
             break;
         case 2: w.set(e, burning{i}); break;
         case 3: w.remove<burning>(e); break;
         case 4:
-            if (w.add<rooted>(e)) known[e] = &w.get<rooted>(e);
+            if (w.add<rooted>(e)) addresses[e] = &w.get<rooted>(e);
             break;
         case 5: w.set(e, heavy(i), place{i}); break;
         case 6:
             w.destroy(e);
-            known.erase(e);
+            addresses.erase(e);
             *std::ranges::find(all, e) = w.spawn(place{i});
             break;
         default:
@@ -431,17 +431,17 @@ TEST_F(pinned, addresses_hold_under_load) {
             w.emplace<rooted>(e, i);
             w.cancel();
         }
-        ASSERT_EQ(w.count<rooted>(), known.size());
+        ASSERT_EQ(w.count<rooted>(), addresses.size());
         if (i % 50 == 0)
-            for (const auto& [who, where] : known) ASSERT_EQ(w.try_get<rooted>(who), where);
+            for (const auto& [id, address] : addresses) ASSERT_EQ(w.try_get<rooted>(id), address);
     }
     w.reset();
     EXPECT_EQ(living(), 0);
 }
 
-// ---- kinds made at run time --------------------------------------------------------------------
+// ---- types made at run time --------------------------------------------------------------------
 
-/// Knows its own address, as text does that is kept in itself.
+/// Stores its own address, like a string that holds its text inside the object.
 struct self_aware {
     const void* self;
     int value;
@@ -452,9 +452,9 @@ component_type self_aware_type(bool can_copy) {
     made.relocate = [](void*, void*, std::size_t) noexcept { ADD_FAILURE() << "was moved"; };
     made.destroy = [](void* at, std::size_t count) noexcept {
         for (std::size_t i = 0; i < count; ++i) {
-            auto& one = static_cast<self_aware*>(at)[i];
-            EXPECT_EQ(one.self, &one);
-            one.self = nullptr;
+            auto& item = static_cast<self_aware*>(at)[i];
+            EXPECT_EQ(item.self, &item);
+            item.self = nullptr;
         }
     };
     made.construct = [](void* at, std::size_t count) {
@@ -472,7 +472,7 @@ component_type self_aware_type(bool can_copy) {
     return made;
 }
 
-TEST_F(pinned, kinds_made_at_run_time_stay_where_they_are) {
+TEST_F(pinned, types_made_at_run_time_keep_their_address) {
     const entity f = w.fragment(self_aware_type(true), "self-aware");
     const entity sealed = w.fragment(self_aware_type(false), "sealed");
     EXPECT_TRUE(w.define(f).is_sparse());
@@ -502,13 +502,13 @@ TEST_F(pinned, kinds_made_at_run_time_stay_where_they_are) {
     EXPECT_EQ(w.count(sealed), 5u);
     w.query<place>().remove(f, target);
     const auto made = w.builder().set(f).set(sealed).spawn_many(4);
-    for (const entity one : made) EXPECT_TRUE(w.has_all(one, f, sealed));
+    for (const entity id : made) EXPECT_TRUE(w.has_all(id, f, sealed));
     w.destroy(sealed);
     w.destroy(f);
-    EXPECT_EQ(w.size(), 1u + 1 + 3 + 4 + 1);  // and the target
+    EXPECT_EQ(w.size(), 1u + 1 + 3 + 4 + 1);  // the last 1 is the target
 }
 
-TEST_F(pinned, kinds_made_at_run_time_cannot_be_sorted) {
+TEST_F(pinned, values_cannot_be_sorted) {
     const entity f = w.fragment(self_aware_type(true));
     EXPECT_EQ(code_of([&] { w.sort_like(f, w.component<place>()); }), errc::not_movable);
     EXPECT_EQ(code_of([&] { w.sort<heavy>([](auto&, auto&) { return false; }); }),

@@ -1,4 +1,4 @@
-// Fragments of a type that no compiler knows.
+// Fragments of a component type that is described at run time.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 template <class Layout>
 class raw_fragments : public testing::Test {};
-TYPED_TEST_SUITE(raw_fragments, two_layouts, layout_names);
+TYPED_TEST_SUITE(raw_fragments, behavior_layouts, layout_names);
 
 TYPED_TEST(raw_fragments, keep_values_of_any_size) {
     basic_world<TypeParam> w;
@@ -40,7 +40,7 @@ TYPED_TEST(raw_fragments, keep_values_of_any_size) {
     }
 }
 
-TYPED_TEST(raw_fragments, stand_where_their_alignment_wants_them) {
+TYPED_TEST(raw_fragments, are_aligned_as_requested) {
     basic_world<TypeParam> w;
     for (const std::size_t alignment : {64u, 128u, 4096u}) {
         const auto f = w.fragment(component_type{.size = alignment, .alignment = alignment});
@@ -74,7 +74,7 @@ TYPED_TEST(raw_fragments, without_operations_start_as_zeros_and_are_copied_as_by
     EXPECT_EQ(std::memcmp(w.try_get_raw(copy, f), numbers.data(), 12), 0);
 }
 
-TYPED_TEST(raw_fragments, take_a_value_that_lies_in_the_world) {
+TYPED_TEST(raw_fragments, accept_a_value_stored_in_the_world) {
     basic_world<TypeParam> w;
     const auto f = w.fragment(component_type{.size = 4, .alignment = 4});
     const int number = 42;
@@ -86,7 +86,7 @@ TYPED_TEST(raw_fragments, take_a_value_that_lies_in_the_world) {
     for (const auto e : all) EXPECT_EQ(std::memcmp(w.try_get_raw(e, f), &number, 4), 0);
 }
 
-TYPED_TEST(raw_fragments, begin_and_end_each_value_once) {
+TYPED_TEST(raw_fragments, construct_and_destroy_each_value_once) {
     counted::count = {};
     {
         basic_world<TypeParam> w;
@@ -124,7 +124,7 @@ TYPED_TEST(raw_fragments, begin_and_end_each_value_once) {
     EXPECT_EQ(counted::count.misused, 0);
 }
 
-TYPED_TEST(raw_fragments, whose_copy_throws_change_nothing) {
+TYPED_TEST(raw_fragments, a_throwing_copy_changes_nothing) {
     copies.stop();
     basic_world<TypeParam> w;
     const auto f = w.fragment(erased<fragile>(), "fragile");
@@ -154,7 +154,7 @@ TYPED_TEST(raw_fragments, whose_copy_throws_change_nothing) {
     EXPECT_EQ(fragile::count.misused, 0);
 }
 
-TYPED_TEST(raw_fragments, that_can_be_destroyed_but_not_copied_are_refused_where_a_copy_is_asked) {
+TYPED_TEST(raw_fragments, values_that_cannot_be_copied_are_refused_where_a_copy_is_needed) {
     basic_world<TypeParam> w;
     component_type type = erased<counted>();
     type.copy = nullptr;
@@ -196,11 +196,11 @@ TYPED_TEST(raw_fragments, can_be_duplicated_by_a_function_over_addresses) {
     const auto e = w.spawn();
     w.add(e, f);
     EXPECT_EQ(static_cast<const counted*>(w.try_get_raw(w.clone(e), f))->value, 1);
-    for (const auto one : w.clone_many(3, e))
-        EXPECT_EQ(static_cast<const counted*>(w.try_get_raw(one, f))->value, 1);
+    for (const auto value : w.clone_many(3, e))
+        EXPECT_EQ(static_cast<const counted*>(w.try_get_raw(value, f))->value, 1);
 }
 
-TYPED_TEST(raw_fragments, of_no_bytes_are_tags) {
+TYPED_TEST(raw_fragments, of_size_zero_are_tags) {
     basic_world<TypeParam> w;
     const auto f = w.fragment(component_type{}, "tag");
     const auto e = w.spawn(with(f));
@@ -213,18 +213,19 @@ TYPED_TEST(raw_fragments, of_no_bytes_are_tags) {
     EXPECT_EQ(w.count(f), 2u);
 }
 
-TEST(raw_fragment, of_what_no_type_can_be_is_refused) {
+TEST(raw_fragment, of_an_invalid_type_is_refused) {
     world w;
     const auto sentence = [&](component_type type) {
         EXPECT_EQ(code_of([&] { (void)w.fragment(type); }), errc::bad_type);
         return sentence_of([&] { (void)w.fragment(type); });
     };
     EXPECT_EQ(sentence({.size = 4, .alignment = 0}),
-              "a component cannot be aligned to 0: it is no power of two");
+              "a component cannot be aligned to 0: not a power of two");
     EXPECT_EQ(sentence({.size = 6, .alignment = 3}),
-              "a component cannot be aligned to 3: it is no power of two");
+              "a component cannot be aligned to 3: not a power of two");
     EXPECT_EQ(sentence({.size = 6, .alignment = 4}),
-              "a component of 6 bytes cannot be aligned to 4: values stand next to each other");
+              "a component of 6 bytes cannot be aligned to 4: the size must be a multiple of the "
+              "alignment");
     EXPECT_EQ(code_of([&] {
                   const std::size_t huge = std::size_t{1} << 40;
                   (void)w.fragment(component_type{.size = huge, .alignment = huge});
@@ -232,13 +233,11 @@ TEST(raw_fragment, of_what_no_type_can_be_is_refused) {
               errc::bad_type);
     component_type type = erased<counted>();
     type.size = 0;
-    EXPECT_EQ(
-        sentence(type),
-        "a component without a size is a tag: it has no values that operations could work on");
+    EXPECT_EQ(sentence(type), "a component of size 0 is a tag and cannot have operations");
     EXPECT_EQ(w.size(), 0u);
 }
 
-TEST(raw_fragment, is_no_type_that_a_compiler_knows) {
+TEST(raw_fragment, does_not_match_a_cpp_type_of_equal_size) {
     world w;
     const id f = w.fragment(component_type{.size = sizeof(place), .alignment = alignof(place)});
     const entity e = w.spawn();

@@ -1,4 +1,4 @@
-// Random scopes, loops and hooks against the model, on layouts with ids of all shapes.
+// Random scopes, loops and hooks, compared with the model, on layouts with ids of all shapes.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -29,7 +29,7 @@ TYPED_TEST(scope_model_test, agrees_over_random_operations) {
     }
 }
 
-TYPED_TEST(scope_model_test, does_the_same_with_the_same_seed) {
+TYPED_TEST(scope_model_test, is_deterministic_for_a_seed) {
     for (std::uint64_t seed = 0; seed < 20u * scale(); ++seed)
         ASSERT_EQ(this->run(seed, 150), this->run(seed, 150)) << "seed " << seed;
 }

@@ -1,4 +1,4 @@
-// What happens between defer() and commit().
+// Scopes: calls between defer() and commit() or cancel().
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
@@ -40,10 +41,9 @@ class scope : public ::testing::Test {
 public:
     basic_world<Layout> home;
 };
-using presets = testing::Types<layouts::bound, layouts::compact>;
-TYPED_TEST_SUITE(scope, presets, test::layout_names);
+TYPED_TEST_SUITE(scope, test::behavior_layouts, test::layout_names);
 
-TYPED_TEST(scope, says_when_the_outermost_opens_and_closes) {
+TYPED_TEST(scope, reports_when_the_outermost_scope_opens_and_closes) {
     auto& w = this->home;
     EXPECT_EQ(w.depth(), 0u);
     EXPECT_TRUE(w.defer());
@@ -54,7 +54,7 @@ TYPED_TEST(scope, says_when_the_outermost_opens_and_closes) {
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TYPED_TEST(scope, shows_the_world_before_it) {
+TYPED_TEST(scope, shows_the_world_as_it_was_before) {
     auto& w = this->home;
     const auto e = w.spawn(place{1}, frozen{});
     const auto f = w.spawn();
@@ -80,7 +80,7 @@ TYPED_TEST(scope, shows_the_world_before_it) {
     EXPECT_FALSE(w.alive(f));
 }
 
-TYPED_TEST(scope, gives_real_ids_that_are_alive_and_empty) {
+TYPED_TEST(scope, returns_real_ids_that_are_alive_and_empty) {
     auto& w = this->home;
     w.defer();
     const auto a = w.spawn(place{1});
@@ -97,7 +97,7 @@ TYPED_TEST(scope, gives_real_ids_that_are_alive_and_empty) {
     EXPECT_EQ(w.template get<speed>(c).x, 2);
 }
 
-TYPED_TEST(scope, lets_everything_that_was_made_die_when_it_is_cancelled) {
+TYPED_TEST(scope, cancelling_destroys_everything_created_in_it) {
     auto& w = this->home;
     const auto e = w.spawn(place{1});
     w.defer();
@@ -118,7 +118,7 @@ TYPED_TEST(scope, lets_everything_that_was_made_die_when_it_is_cancelled) {
     EXPECT_EQ(code_of([&] { w.set(e, t); }), errc::dead_fragment);
 }
 
-TYPED_TEST(scope, drops_only_what_an_inner_one_recorded) {
+TYPED_TEST(scope, cancelling_an_inner_scope_drops_only_its_own_changes) {
     auto& w = this->home;
     const auto e = w.spawn();
     w.defer();
@@ -138,7 +138,7 @@ TYPED_TEST(scope, drops_only_what_an_inner_one_recorded) {
     EXPECT_EQ(w.template get<label>(e).text, "kept");
 }
 
-TYPED_TEST(scope, makes_one_move_of_many_changes) {
+TYPED_TEST(scope, merges_many_changes_into_one_move) {
     auto& w = this->home;
     const auto e = w.spawn(place{1});
     w.defer();
@@ -147,7 +147,7 @@ TYPED_TEST(scope, makes_one_move_of_many_changes) {
     w.template remove<place>(e);
     w.template add<frozen>(e);
     w.commit();
-    // No chunk was made on the way.
+    // The commit created no intermediate chunk.
     std::size_t chunks = 0;
     w.query().each_chunk([&](basic_rows<TypeParam> rows) {
         ++chunks;
@@ -158,7 +158,7 @@ TYPED_TEST(scope, makes_one_move_of_many_changes) {
     EXPECT_FALSE(w.template has<place>(e));
 }
 
-TYPED_TEST(scope, takes_components_that_are_only_moved_or_widely_aligned) {
+TYPED_TEST(scope, accepts_move_only_and_over_aligned_components) {
     auto& w = this->home;
     const auto e = w.spawn();
     w.defer();
@@ -173,7 +173,7 @@ TYPED_TEST(scope, takes_components_that_are_only_moved_or_widely_aligned) {
     EXPECT_EQ(w.template get<wide>(e).x, 5);
 }
 
-TYPED_TEST(scope, lets_what_waits_be_written_before_it_arrives) {
+TYPED_TEST(scope, pending_values_can_be_written_before_the_commit) {
     auto& w = this->home;
     const auto e = w.spawn(place{1});
     w.defer();
@@ -187,7 +187,7 @@ TYPED_TEST(scope, lets_what_waits_be_written_before_it_arrives) {
     EXPECT_EQ(w.template get<speed>(e).x, 13);
 }
 
-TYPED_TEST(scope, drops_a_patch_of_what_is_removed_before) {
+TYPED_TEST(scope, drops_a_patch_of_a_removed_component) {
     auto& w = this->home;
     const auto e = w.spawn(place{1}, frozen{});
     w.defer();
@@ -202,20 +202,21 @@ TYPED_TEST(scope, drops_a_patch_of_what_is_removed_before) {
     w.cancel();
 }
 
-TYPED_TEST(scope, says_that_a_missing_component_is_recorded) {
+TYPED_TEST(scope, error_about_a_missing_component_mentions_the_pending_value) {
     auto& w = this->home;
     const auto e = w.spawn();
     w.defer();
     w.set(e, place{1});
-    const std::string said = sentence_of([&] { (void)w.template get<place>(e); });
-    EXPECT_NE(said.find("one is recorded, and arrives when the scope is closed"), std::string::npos)
-        << said;
+    const std::string message = sentence_of([&] { (void)w.template get<place>(e); });
+    EXPECT_NE(message.find("a value is pending and is added when the scope closes"),
+              std::string::npos)
+        << message;
     EXPECT_EQ(sentence_of([&] { (void)w.template get<speed>(e); }).find("recorded"),
               std::string::npos);
     w.cancel();
 }
 
-TYPED_TEST(scope, drops_changes_of_who_died_meanwhile) {
+TYPED_TEST(scope, drops_changes_of_destroyed_entities) {
     auto& w = this->home;
     const auto e = w.spawn(place{});
     w.defer();
@@ -228,7 +229,7 @@ TYPED_TEST(scope, drops_changes_of_who_died_meanwhile) {
     EXPECT_EQ(w.size(), 0u);
 }
 
-TYPED_TEST(scope, lets_barriers_come_in_their_turn) {
+TYPED_TEST(scope, applies_barriers_in_recorded_order) {
     auto& w = this->home;
     const auto t = w.tag("t");
     const auto a = w.spawn();
@@ -243,14 +244,14 @@ TYPED_TEST(scope, lets_barriers_come_in_their_turn) {
     EXPECT_TRUE(w.has(b, t));
     w.defer();
     w.destroy(t);
-    w.set(a, t);  // still alive, as the scope shows it
+    w.set(a, t);  // the scope still shows `t` alive
     EXPECT_EQ(code_of([&] { w.commit(); }), errc::dead_fragment);
     EXPECT_FALSE(w.alive(t));
     EXPECT_TRUE(w.empty(a));
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TYPED_TEST(scope, registers_a_type_anew_that_was_destroyed_in_it) {
+TYPED_TEST(scope, registers_a_type_anew_after_it_was_destroyed_in_it) {
     auto& w = this->home;
     const auto a = w.spawn(label{"a"});
     w.defer();
@@ -260,7 +261,7 @@ TYPED_TEST(scope, registers_a_type_anew_that_was_destroyed_in_it) {
     EXPECT_EQ(w.template get<label>(a).text, "a text that is too long for its object");
 }
 
-TYPED_TEST(scope, keeps_a_type_for_values_that_wait) {
+TYPED_TEST(scope, fixes_the_type_of_pending_values_until_it_closes) {
     auto& w = this->home;
     const auto e = w.spawn();
     const auto f = w.spawn();
@@ -268,11 +269,11 @@ TYPED_TEST(scope, keeps_a_type_for_values_that_wait) {
     w.set(e, f, 5);
     EXPECT_EQ(code_of([&] { w.set(e, f, 2.5); }), errc::type_mismatch);
     w.cancel();
-    w.set(e, f, 2.5);  // the type was not settled
+    w.set(e, f, 2.5);  // cancelling leaves the id untyped
     EXPECT_EQ(w.template get<double>(e, f), 2.5);
 }
 
-TYPED_TEST(scope, clones_what_is_recorded_too) {
+TYPED_TEST(scope, clones_include_recorded_changes) {
     auto& w = this->home;
     const auto p = w.spawn(place{1}, frozen{});
     w.defer();
@@ -291,7 +292,7 @@ TYPED_TEST(scope, clones_what_is_recorded_too) {
     EXPECT_EQ(w.template get<speed>(both[1]).x, 4);
 }
 
-TYPED_TEST(scope, takes_rows_that_are_filled_at_once) {
+TYPED_TEST(scope, fills_rows_at_once_and_adds_them_on_commit) {
     auto& w = this->home;
     w.template define<place>().needs(frozen{});
     std::vector<basic_id<TypeParam>> made;
@@ -323,7 +324,7 @@ TYPED_TEST(scope, takes_rows_that_are_filled_at_once) {
     EXPECT_EQ(w.size(), 3u);
 }
 
-TYPED_TEST(scope, is_closed_by_who_opened_it) {
+TYPED_TEST(scope, is_closed_only_by_its_opener) {
     auto& w = this->home;
     w.spawn(place{});
     EXPECT_EQ(code_of([&] { w.commit(); }), errc::unbalanced_scope);
@@ -337,8 +338,8 @@ TYPED_TEST(scope, is_closed_by_who_opened_it) {
         const basic_deferred<TypeParam> changes(w);
         EXPECT_EQ(code_of([&] { w.cancel(); }), errc::unbalanced_scope);
     }
-    const std::string said = sentence_of([&] { w.commit(); });
-    EXPECT_EQ(said, "commit() without defer(): no scope is open");
+    const std::string message = sentence_of([&] { w.commit(); });
+    EXPECT_EQ(message, "commit() without defer(): no scope is open");
 }
 
 TYPED_TEST(scope, may_outlive_the_loop_it_was_opened_in) {
@@ -354,7 +355,7 @@ TYPED_TEST(scope, may_outlive_the_loop_it_was_opened_in) {
     EXPECT_TRUE(w.template has<speed>(e));
 }
 
-TYPED_TEST(scope, goes_with_a_world_that_ends) {
+TYPED_TEST(scope, is_dropped_when_its_world_is_destroyed) {
     auto value = std::make_shared<int>(1);
     struct holder {
         std::shared_ptr<int> value;
@@ -368,7 +369,7 @@ TYPED_TEST(scope, goes_with_a_world_that_ends) {
     EXPECT_EQ(value.use_count(), 1);
 }
 
-TYPED_TEST(scope, of_an_object_ends_with_its_block) {
+TYPED_TEST(scope, object_closes_at_the_end_of_its_block) {
     auto& w = this->home;
     const auto e = w.spawn();
     {
@@ -392,7 +393,7 @@ TYPED_TEST(scope, of_an_object_ends_with_its_block) {
     EXPECT_EQ(w.depth(), 0u);
 }
 
-TYPED_TEST(scope, makes_room_for_rows_when_it_ends) {
+TYPED_TEST(scope, reserves_rows_on_commit) {
     MUSTER_ABOUT_CHUNKS();
     auto& w = this->home;
     w.spawn(place{});
@@ -406,7 +407,7 @@ TYPED_TEST(scope, makes_room_for_rows_when_it_ends) {
     EXPECT_EQ(w.template chunk<place>().template components<place>().data(), first);
 }
 
-TYPED_TEST(scope, survives_more_changes_than_one_block_holds) {
+TYPED_TEST(scope, records_more_changes_than_one_block_holds) {
     auto& w = this->home;
     std::vector<basic_id<TypeParam>> all;
     w.defer();

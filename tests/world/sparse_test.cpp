@@ -1,5 +1,5 @@
-// Sparse fragments: what is particular to them. All that they share with others is tested by the programs
-// that run the tests of chunks on sparse fragments.
+// Behaviour specific to sparse fragments. The runs in which every C++ type is sparse cover the
+// behaviour that they share with other fragments.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ struct sparse : testing::Test {
     world w;
 };
 
-TEST_F(sparse, components_come_and_go_without_a_move) {
+TEST_F(sparse, components_are_added_and_removed_without_a_move) {
     const auto all = w.spawn_many(10, position{});
     const position* const first = &w.get<position>(all[0]);
     const auto before = w.locate(all[3]);
@@ -68,7 +68,7 @@ TEST_F(sparse, components_come_and_go_without_a_move) {
     EXPECT_EQ(&w.get<position>(all[0]), first);
 }
 
-TEST_F(sparse, a_type_can_say_it_of_itself) {
+TEST_F(sparse, component_traits_can_make_a_type_sparse) {
     EXPECT_TRUE(w.define<by_trait>().is_sparse());
     EXPECT_FALSE(w.define<position>().is_sparse());
     const entity e = w.spawn(by_trait{1});
@@ -78,24 +78,25 @@ TEST_F(sparse, a_type_can_say_it_of_itself) {
     EXPECT_TRUE(w.define(f).is_sparse());
 }
 
-TEST_F(sparse, a_value_stays_where_it_is_whatever_others_do) {
+TEST_F(sparse, a_value_keeps_its_address_while_others_change) {
     const auto all = w.spawn_many(5000, stunned{"by a blow on the head"});
-    std::vector<const stunned*> places;
-    for (const entity e : all) places.push_back(&w.get<stunned>(e));
+    std::vector<const stunned*> addresses;
+    for (const entity e : all) addresses.push_back(&w.get<stunned>(e));
     for (std::size_t i = 0; i < all.size(); i += 2) w.destroy(all[i]);
     for (int i = 0; i < 3000; ++i) w.spawn(position{}, stunned{"later"});
     w.query<stunned>().add<position>();
     w.set(all[1], stunned{"again"});
-    for (std::size_t i = 1; i < all.size(); i += 2) ASSERT_EQ(&w.get<stunned>(all[i]), places[i]);
-    EXPECT_EQ(places[1]->why, "again");
+    for (std::size_t i = 1; i < all.size(); i += 2)
+        ASSERT_EQ(&w.get<stunned>(all[i]), addresses[i]);
+    EXPECT_EQ(addresses[1]->why, "again");
     w.defer();
     w.set(all[1], stunned{"in a scope"});
     w.commit();
-    EXPECT_EQ(&w.get<stunned>(all[1]), places[1]);
-    EXPECT_EQ(places[1]->why, "in a scope");
+    EXPECT_EQ(&w.get<stunned>(all[1]), addresses[1]);
+    EXPECT_EQ(addresses[1]->why, "in a scope");
 }
 
-TEST_F(sparse, an_entity_that_has_nothing_else_is_not_empty) {
+TEST_F(sparse, an_entity_with_only_sparse_values_is_not_empty) {
     const entity e = w.spawn(burning{1});
     EXPECT_FALSE(w.empty(e));
     EXPECT_FALSE(w.locate(e).chunk);
@@ -112,7 +113,7 @@ TEST_F(sparse, an_entity_that_has_nothing_else_is_not_empty) {
     EXPECT_FALSE(w.clear(e));
 }
 
-TEST_F(sparse, whoever_dies_loses_it_and_its_key_starts_without) {
+TEST_F(sparse, destroying_an_entity_removes_its_values_before_its_key_is_reused) {
     const entity e = w.spawn(position{}, burning{1}, stunned{"x"});
     w.destroy(e);
     EXPECT_EQ(w.count<burning>() + w.count<stunned>(), 0u);
@@ -132,11 +133,11 @@ TEST_F(sparse, loops_start_from_the_cheaper_side) {
     for (const int i : {40, 7, 90}) w.set(all[static_cast<std::size_t>(i)], burning{i});
     EXPECT_EQ((seen<position, burning>()), (std::vector{all[40], all[7], all[90]}));
     for (const entity e : all) w.set(e, stunned{});
-    w.spawn(stunned{});  // more of these than rows: the chunks lead
+    w.spawn(stunned{});  // more values than rows: the loop walks the chunks
     EXPECT_EQ((seen<position, stunned>()), all);
 }
 
-TEST_F(sparse, changes_in_a_loop_over_them_come_at_its_end) {
+TEST_F(sparse, changes_in_a_loop_are_applied_at_its_end) {
     const auto all = w.spawn_many(1000, position{}, burning{3});
     std::size_t calls = 0;
     w.each([&](entity e, burning& b) {
@@ -150,7 +151,7 @@ TEST_F(sparse, changes_in_a_loop_over_them_come_at_its_end) {
     EXPECT_EQ(w.count<selected>(), 1000u);
 }
 
-TEST_F(sparse, comes_too_late_when_entities_have_it) {
+TEST_F(sparse, cannot_be_defined_while_entities_have_the_fragment) {
     const entity e = w.spawn(position{1, 2});
     EXPECT_EQ(code_of([&] { w.define<position>().sparse(); }), errc::fragment_in_use);
     EXPECT_FALSE(w.define<position>().is_sparse());
@@ -159,7 +160,7 @@ TEST_F(sparse, comes_too_late_when_entities_have_it) {
     w.define<position>().sparse();
     w.set(e, position{3, 4});
     EXPECT_FALSE(w.locate(e).chunk);
-    w.define<position>().sparse();  // it is
+    w.define<position>().sparse();  // already sparse: no error
 }
 
 TEST_F(sparse, is_in_no_chunk) {
@@ -169,7 +170,7 @@ TEST_F(sparse, is_in_no_chunk) {
     EXPECT_EQ((w.chunk<position>().size()), 0u);
 }
 
-TEST_F(sparse, of_an_id_that_has_no_type_yet) {
+TEST_F(sparse, can_be_defined_for_an_untyped_id) {
     const auto [e, f] = w.ids<2>();
     w.define(f).sparse();
     w.set(e, f, std::string("a text that is too long for its object"));
@@ -189,7 +190,7 @@ TEST_F(sparse, is_sorted_by_a_comparison) {
     EXPECT_EQ(seen<burning>(), (std::vector{all[4], all[0], all[1], all[3]}));
 }
 
-TEST_F(sparse, is_sorted_like_another) {
+TEST_F(sparse, is_sorted_like_another_fragment) {
     std::vector<entity> all;
     for (int i = 0; i < 6; ++i) all.push_back(w.spawn(burning{i}));
     for (const std::size_t i : {4u, 2u, 0u}) w.set(all[i], stunned{});
@@ -201,7 +202,7 @@ TEST_F(sparse, is_sorted_like_another) {
     for (int i = 0; i < 6; ++i) EXPECT_EQ(w.get<burning>(all[static_cast<std::size_t>(i)]).left, i);
 }
 
-TEST_F(sparse, a_comparison_that_throws_leaves_the_order) {
+TEST_F(sparse, a_throwing_comparison_keeps_the_order) {
     std::vector<entity> all;
     for (const int left : {3, 1, 2}) all.push_back(w.spawn(burning{left}));
     EXPECT_THROW(w.sort<burning>([](const burning&, const burning&) -> bool { throw 1; }), int);
@@ -213,7 +214,7 @@ TEST_F(sparse, a_comparison_that_throws_leaves_the_order) {
     w.cancel();
 }
 
-TEST_F(sparse, the_end_of_an_entity_costs_what_it_has) {
+TEST_F(sparse, destroying_an_entity_keeps_the_values_of_others_among_300_fragments) {
     std::vector<id> kinds;
     for (int i = 0; i < 300; ++i) {
         kinds.push_back(w.fragment<int>());
@@ -235,7 +236,7 @@ TEST_F(sparse, the_end_of_an_entity_costs_what_it_has) {
     }
 }
 
-TEST_F(sparse, a_hidden_one_hides_entities) {
+TEST_F(sparse, a_hidden_fragment_hides_entities) {
     const id asleep = w.tag("asleep");
     w.define(asleep).sparse().hidden();
     const auto all = w.spawn_many(3, position{});
@@ -247,7 +248,7 @@ TEST_F(sparse, a_hidden_one_hides_entities) {
     EXPECT_EQ(seen<position>(), all);
 }
 
-/// Where a world's keys begin decides how its sparse sets count them.
+/// Sparse sets index keys relative to the first key of their world.
 TEST(sparse_keys, may_begin_anywhere) {
     for (const std::uint64_t first : {0u, 1u, 511u, 512u, 65'535u, 65'536u, 3'000'000'000u}) {
         world w({.first_key = first});
@@ -280,7 +281,7 @@ TEST(sparse_keys, may_begin_anywhere) {
     }
 }
 
-TEST(sparse_types, are_looked_for_anew_when_their_fragment_has_died) {
+TEST(sparse_types, are_registered_anew_after_their_fragment_is_destroyed) {
     world w;
     const entity e = w.spawn(position{});
     for (int turn = 0; turn < 4; ++turn) {
@@ -291,7 +292,7 @@ TEST(sparse_types, are_looked_for_anew_when_their_fragment_has_died) {
         if (turn == 2) w.defer();
         w.destroy(w.component<by_trait>());
         if (turn == 2) {
-            w.set(e, by_trait{9});  // waits for the next fragment of the type
+            w.set(e, by_trait{9});  // pending for the next fragment of the type
             w.commit();
         }
         EXPECT_FALSE(turn != 2 && w.has<by_trait>(e));

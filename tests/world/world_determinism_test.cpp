@@ -1,5 +1,5 @@
-// The same calls give the same ids, chunks and rows: in two runs, and with every compiler. What came
-// of a long random story is kept here as a number; another compiler or machine must find the same.
+// Equal calls produce equal ids, chunks and rows, in two runs and with every compiler. This file
+// stores the digest of a long random story; every compiler and machine must reproduce it.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ struct b {
 };
 struct c {};
 
-/// A generator of its own: those of the standard library may differ.
+/// A fixed generator, because those of the standard library may differ.
 struct dice {
     std::uint64_t state = 1;
     std::uint64_t operator()() {
@@ -39,26 +39,25 @@ struct digest {
     }
 };
 
-/// Everything that can be seen of a world after 20,000 operations. The world's number is left out.
+/// Digest of the observable state of a world after 20,000 operations, without the world's number.
 template <class Layout>
 std::uint64_t story() {
     basic_world<Layout> w;
     dice roll;
     digest seen;
-    std::vector<basic_id<Layout>> known{w.spawn()};
+    std::vector<basic_id<Layout>> ids{w.spawn()};
     const auto put = [&](basic_id<Layout> e) {
         seen.add(e.key());
         seen.add(e.version());
     };
-    const auto any = [&] { return known[roll() % known.size()]; };
+    const auto any = [&] { return ids[roll() % ids.size()]; };
     for (std::uint32_t i = 0; i < 20'000; ++i) {
         switch (roll() % 12) {
-        case 0: known.push_back(w.spawn(a{i}, b{i})); break;
-        case 1: known.push_back(w.spawn(c{})); break;
-        case 2: known.push_back(w.spawn()); break;
+        case 0: ids.push_back(w.spawn(a{i}, b{i})); break;
+        case 1: ids.push_back(w.spawn(c{})); break;
+        case 2: ids.push_back(w.spawn()); break;
         case 3:
-            for (const auto e : w.spawn_many(roll() % 4, b{i}, std::string("x")))
-                known.push_back(e);
+            for (const auto e : w.spawn_many(roll() % 4, b{i}, std::string("x"))) ids.push_back(e);
             break;
         case 4:
             if (const auto e = any(); w.alive(e)) w.set(e, a{i});
@@ -71,7 +70,7 @@ std::uint64_t story() {
         case 8:
         case 9: seen.add(w.destroy(any())); break;
         case 10:
-            if (const auto e = any(); w.alive(e)) known.push_back(w.clone(e, b{i}));
+            if (const auto e = any(); w.alive(e)) ids.push_back(w.clone(e, b{i}));
             break;
         case 11:
             if (roll() % 64 == 0) w.collect_garbage();
@@ -83,8 +82,8 @@ std::uint64_t story() {
         put(e);
         const auto [chunk, row] = w.locate(e);
         seen.add(row);
-        for (const auto one : chunk.entities()) put(one);
-        for (const auto one : chunk.fragments()) put(one);
+        for (const auto entity : chunk.entities()) put(entity);
+        for (const auto fragment : chunk.fragments()) put(fragment);
         if (const a* value = w.template try_get<a>(e)) seen.add(value->value);
         if (const b* value = w.template try_get<b>(e)) seen.add(value->value);
     }
@@ -96,11 +95,11 @@ class world_determinism : public testing::Test {};
 using presets = testing::Types<layouts::bound, layouts::compact, layouts::exact, layouts::packed>;
 TYPED_TEST_SUITE(world_determinism, presets, layout_names);
 
-TYPED_TEST(world_determinism, two_runs_are_the_same) {
+TYPED_TEST(world_determinism, two_runs_agree) {
     EXPECT_EQ(story<TypeParam>(), story<TypeParam>());
 }
 
-TEST(world_determinism, every_compiler_finds_the_same) {
+TEST(world_determinism, every_compiler_produces_the_recorded_digest) {
     MUSTER_ABOUT_CHUNKS();
     EXPECT_EQ(story<layouts::bound>(), 2874878189824360523u);
     EXPECT_EQ(story<layouts::compact>(), 8647501805411935646u);

@@ -1,4 +1,4 @@
-// Components and callbacks that reach back into their world.
+// Components and callbacks that call back into their world.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -21,13 +21,13 @@ void once(std::function<void()>& call) {
 
 struct spy {
     static inline std::function<void()> at_copy;
-    static inline std::function<void()> at_end;
+    static inline std::function<void()> at_destroy;
     int value;
     explicit spy(int v) : value(v) {}
     spy(const spy& other) noexcept : value(other.value) { once(at_copy); }
     spy& operator=(const spy&) = delete;
     ~spy() {
-        if (value == 1) once(at_end);
+        if (value == 1) once(at_destroy);
     }
 };
 
@@ -44,7 +44,7 @@ TEST(world_hostile, a_destructor_that_runs_in_set_cannot_change_the_world) {
     world w;
     const entity e = w.spawn(spy(1));
     std::optional<errc> code;
-    spy::at_end = [&] { code = code_of([&] { w.destroy(e); }); };
+    spy::at_destroy = [&] { code = code_of([&] { w.destroy(e); }); };
     w.set(e, spy(2));
     EXPECT_EQ(code, errc::in_scope);
     EXPECT_EQ(w.get<spy>(e).value, 2);
@@ -56,7 +56,7 @@ TEST(world_hostile, a_destructor_may_read_the_world_while_a_component_is_removed
     const entity e = w.spawn(spy(1), std::string("first, a text that is not short"));
     const entity last = w.spawn(spy(0), std::string("last, a text that is not short"));
     std::string own, other;
-    spy::at_end = [&] {
+    spy::at_destroy = [&] {
         own = w.get<std::string>(e);
         other = w.get<std::string>(last);
     };
@@ -66,13 +66,13 @@ TEST(world_hostile, a_destructor_may_read_the_world_while_a_component_is_removed
     EXPECT_EQ(w.get<std::string>(e), "first, a text that is not short");
 }
 
-TEST(world_hostile, a_destructor_may_read_the_world_while_its_entity_dies) {
+TEST(world_hostile, a_destructor_may_read_the_world_while_its_entity_is_destroyed) {
     world w;
     const entity e = w.spawn(std::string("first, a text that is not short"), spy(1));
     const entity last = w.spawn(std::string("last, a text that is not short"), spy(0));
     std::string other;
     bool empty = false;
-    spy::at_end = [&] {
+    spy::at_destroy = [&] {
         other = w.get<std::string>(last);
         empty = w.empty(e);
     };
@@ -85,12 +85,12 @@ TEST(world_hostile, a_destructor_may_read_the_world_while_it_is_reset) {
     world w;
     const entity e = w.spawn(std::string("a text that is not short, either"), spy(1));
     bool seen = true;
-    spy::at_end = [&] { seen = w.try_get<std::string>(e) != nullptr; };
+    spy::at_destroy = [&] { seen = w.try_get<std::string>(e) != nullptr; };
     w.reset();
     EXPECT_FALSE(seen);
 }
 
-TEST(world_hostile, room_for_rows_is_made_after_they_are_filled) {
+TEST(world_hostile, reserving_in_a_fill_function_takes_effect_afterwards) {
     MUSTER_ABOUT_CHUNKS();
     world w;
     w.spawn_rows(
@@ -107,7 +107,7 @@ TEST(world_hostile, room_for_rows_is_made_after_they_are_filled) {
     EXPECT_EQ(w.chunk<std::string>().components<std::string>().data(), first);
 }
 
-TEST(world_hostile, a_name_given_in_a_fill_that_throws_is_gone) {
+TEST(world_hostile, a_name_set_in_a_throwing_fill_function_is_removed) {
     world w;
     EXPECT_THROW(w.spawn_rows(
                      1,
@@ -120,7 +120,7 @@ TEST(world_hostile, a_name_given_in_a_fill_that_throws_is_gone) {
     EXPECT_TRUE(w.lookup("ghost").is_null());
 }
 
-TEST(world_hostile, absurd_numbers_are_errors_that_change_nothing) {
+TEST(world_hostile, absurd_counts_are_errors_that_change_nothing) {
     world w;
     EXPECT_EQ(code_of([&] { w.spawn_many(SIZE_MAX); }), errc::id_overflow);
     EXPECT_EQ(code_of([&] { w.spawn_many(SIZE_MAX, 1); }), errc::id_overflow);
@@ -140,14 +140,14 @@ TEST(world_hostile, the_names_of_fragments_outlive_a_reset) {
     EXPECT_TRUE(w.lookup("player").is_null());
 }
 
-/// Looks at its world when it ends.
+/// Queries its world in its destructor.
 struct last_look {
     world* from;
     entity other;
     int* found;
     last_look(world& w, entity e, int& count) : from(&w), other(e), found(&count) {}
-    last_look(last_look&& one) noexcept
-        : from(std::exchange(one.from, nullptr)), other(one.other), found(one.found) {}
+    last_look(last_look&& value) noexcept
+        : from(std::exchange(value.from, nullptr)), other(value.other), found(value.found) {}
     last_look& operator=(last_look&&) = delete;
     ~last_look() {
         if (from == nullptr) return;
@@ -155,7 +155,7 @@ struct last_look {
     }
 };
 
-TEST(world_hostile, destructors_may_look_at_a_world_that_ends) {
+TEST(world_hostile, destructors_may_query_a_world_that_is_being_destroyed) {
     int looks = 0;
     {
         world w;
@@ -163,7 +163,7 @@ TEST(world_hostile, destructors_may_look_at_a_world_that_ends) {
         for (int i = 0; i < 5; ++i) w.spawn(last_look(w, e, looks), i);
         w.set_single(last_look(w, e, looks));
     }
-    EXPECT_EQ(looks, 6);  // and nobody was alive any more
+    EXPECT_EQ(looks, 6);  // each of the 6 destructors found the entity dead
 }
 
 }  // namespace

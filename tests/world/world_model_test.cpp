@@ -1,4 +1,4 @@
-// Long random stories against the model, on every layout, with every kind of component.
+// Long random stories, compared with the model, on every layout and with every kind of component.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,7 +22,7 @@ TYPED_TEST(world_model_test, agrees_over_random_operations) {
     for (unsigned seed = 0; steps < 12'000u * scale(); ++seed) {
         std::mt19937_64 dice(seed);
         std::vector<std::uint8_t> bytes(8192);
-        for (std::uint8_t& one : bytes) one = static_cast<std::uint8_t>(dice());
+        for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(dice());
         ASSERT_NO_THROW(steps += run_world_story<TypeParam>(bytes)) << "seed " << seed;
     }
     this->RecordProperty("steps", static_cast<int>(steps));

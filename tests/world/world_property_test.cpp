@@ -1,4 +1,5 @@
-// Properties with shrinking: a failure prints the fewest bytes that show it, and the operations they tell.
+// Properties with shrinking: a failure prints the fewest bytes that reproduce it, and their
+// operations.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/world_layouts.hpp"
 
@@ -29,20 +30,18 @@ protected:
     using id_type = basic_id<Layout>;
     basic_world<Layout> w;
 };
-using every_layout = testing::Types<layouts::bound, layouts::compact, layouts::exact,
-                                    layouts::packed, wide_versions>;
-TYPED_TEST_SUITE(world_test, every_layout, layout_names);
+TYPED_TEST_SUITE(world_test, behavior_layouts, layout_names);
 
 // ---- entities -----------------------------------------------------------------------------------
 
-TYPED_TEST(world_test, the_first_spawn_is_the_layouts_first_id_whatever_types_are_known) {
+TYPED_TEST(world_test, the_first_spawn_takes_the_first_key_of_the_layout_despite_registered_types) {
     (void)this->w.template component<position>();
     const auto e = this->w.spawn(position{1, 2}, frozen{});
     EXPECT_EQ(e.key(), TypeParam::first_key);
     EXPECT_EQ(this->w.size(), 1u);
 }
 
-TYPED_TEST(world_test, a_spawned_entity_has_what_it_was_given) {
+TYPED_TEST(world_test, a_spawned_entity_has_the_passed_components) {
     const auto e = this->w.spawn(position{1, 2}, velocity{3, 4}, frozen{}, std::string("x"));
     EXPECT_EQ(this->w.template get<position>(e), (position{1, 2}));
     EXPECT_EQ(this->w.template get<std::string>(e), "x");
@@ -51,7 +50,7 @@ TYPED_TEST(world_test, a_spawned_entity_has_what_it_was_given) {
     EXPECT_FALSE(this->w.empty(e));
 }
 
-TYPED_TEST(world_test, move_only_components_are_handed_over) {
+TYPED_TEST(world_test, move_only_components_are_moved_in) {
     auto owned = std::make_unique<int>(7);
     const auto e = this->w.spawn(std::move(owned));
     EXPECT_EQ(*this->w.template get<std::unique_ptr<int>>(e), 7);
@@ -59,7 +58,7 @@ TYPED_TEST(world_test, move_only_components_are_handed_over) {
     EXPECT_EQ(*this->w.template get<std::unique_ptr<int>>(e), 8);
 }
 
-TYPED_TEST(world_test, spawn_many_gives_the_ids_of_as_many_single_calls) {
+TYPED_TEST(world_test, spawn_many_returns_the_ids_of_as_many_single_calls) {
     basic_world<TypeParam> other;
     std::vector<basic_id<TypeParam>> singles;
     for (int i = 0; i < 100; ++i) singles.push_back(other.spawn(position{1, 1}));
@@ -77,7 +76,7 @@ TYPED_TEST(world_test, spawn_into_fills_a_buffer_of_the_caller) {
     for (const auto e : buffer) EXPECT_EQ(this->w.template get<std::string>(e), "abc");
 }
 
-TYPED_TEST(world_test, spawn_rows_gives_each_row_its_own_values) {
+TYPED_TEST(world_test, spawn_rows_lets_the_caller_fill_each_row) {
     std::vector<basic_id<TypeParam>> made;
     this->w.spawn_rows(
         10,
@@ -92,7 +91,7 @@ TYPED_TEST(world_test, spawn_rows_gives_each_row_its_own_values) {
     EXPECT_EQ(this->w.template get<position>(made[3]), (position{3, 5}));
 }
 
-TYPED_TEST(world_test, spawn_columns_makes_an_entity_of_each_row) {
+TYPED_TEST(world_test, spawn_columns_creates_an_entity_for_each_row) {
     MUSTER_ABOUT_CHUNKS();
     const std::vector<position> places{{1, 2}, {3, 4}, {5, 6}};
     const std::string names[] = {"a", "b", "c"};
@@ -120,7 +119,7 @@ TYPED_TEST(world_test, spawn_columns_of_different_lengths_is_an_error) {
     EXPECT_TRUE(this->w.alive_all(out[0], out[1], out[2]));
 }
 
-TYPED_TEST(world_test, spawn_columns_copies_from_a_chunk_that_grows_meanwhile) {
+TYPED_TEST(world_test, spawn_columns_copies_from_a_chunk_that_grows_during_the_call) {
     MUSTER_ABOUT_CHUNKS();
     for (int i = 0; i < 8; ++i) this->w.spawn(std::to_string(i), position{float(i), 0});
     const auto chunk = this->w.template chunk<std::string, position>();
@@ -133,7 +132,7 @@ TYPED_TEST(world_test, spawn_columns_copies_from_a_chunk_that_grows_meanwhile) {
     }
 }
 
-TYPED_TEST(world_test, a_fill_that_throws_takes_its_entities_back) {
+TYPED_TEST(world_test, a_throwing_fill_function_destroys_its_entities) {
     MUSTER_ABOUT_CHUNKS();
     const auto before = this->w.spawn(position{}, velocity{});
     std::vector<basic_id<TypeParam>> seen;
@@ -160,7 +159,7 @@ TYPED_TEST(world_test, spawn_at_claims_an_exact_id) {
     EXPECT_EQ(code_of([&] { this->w.spawn_at(wanted); }), errc::id_taken);
 }
 
-TYPED_TEST(world_test, a_clone_has_the_prototypes_values_but_for_those_given) {
+TYPED_TEST(world_test, a_clone_copies_the_prototype_except_for_passed_values) {
     const auto prefab = this->w.spawn(position{1, 2}, velocity{3, 4}, std::string("orc"));
     const auto e = this->w.clone(prefab, position{5, 5}, frozen{});
     EXPECT_EQ(this->w.template get<position>(e), (position{5, 5}));
@@ -168,11 +167,11 @@ TYPED_TEST(world_test, a_clone_has_the_prototypes_values_but_for_those_given) {
     EXPECT_TRUE(this->w.template has<frozen>(e));
     EXPECT_FALSE(this->w.template has<frozen>(prefab));
     EXPECT_TRUE(this->w.empty(this->w.clone(this->w.spawn())));
-    for (const auto one : this->w.clone_many(3, prefab, velocity{9, 9}))
-        EXPECT_EQ(this->w.template get<velocity>(one).x, 9);
+    for (const auto clone : this->w.clone_many(3, prefab, velocity{9, 9}))
+        EXPECT_EQ(this->w.template get<velocity>(clone).x, 9);
 }
 
-TYPED_TEST(world_test, what_cannot_be_copied_cannot_be_cloned_unless_it_is_given) {
+TYPED_TEST(world_test, a_component_that_cannot_be_copied_must_be_passed_to_clone) {
     const auto prefab = this->w.spawn(position{}, std::make_unique<int>(1));
     EXPECT_EQ(code_of([&] { this->w.clone(prefab); }), errc::not_copyable);
     EXPECT_EQ(code_of([&] { this->w.clone_many(2, prefab); }), errc::not_copyable);
@@ -181,7 +180,7 @@ TYPED_TEST(world_test, what_cannot_be_copied_cannot_be_cloned_unless_it_is_given
     EXPECT_EQ(*this->w.template get<std::unique_ptr<int>>(e), 2);
 }
 
-TYPED_TEST(world_test, destroying_spends_the_version_at_once) {
+TYPED_TEST(world_test, destroying_retires_the_version_at_once) {
     const auto e = this->w.spawn(position{});
     const auto copy = e;
     EXPECT_TRUE(this->w.destroy(e));
@@ -193,7 +192,7 @@ TYPED_TEST(world_test, destroying_spends_the_version_at_once) {
     EXPECT_NE(next, e);
 }
 
-TYPED_TEST(world_test, several_are_destroyed_in_one_call) {
+TYPED_TEST(world_test, several_entities_are_destroyed_in_one_call) {
     const auto a = this->w.spawn();
     const auto b = this->w.spawn(position{});
     const auto c = this->w.spawn();
@@ -204,7 +203,7 @@ TYPED_TEST(world_test, several_are_destroyed_in_one_call) {
     EXPECT_EQ(this->w.size(), 0u);
 }
 
-TYPED_TEST(world_test, destroy_if_asks_for_living_entities_only) {
+TYPED_TEST(world_test, destroy_if_tests_only_living_entities) {
     const auto many = this->w.spawn_many(10, position{});
     this->w.destroy(many[4]);
     std::size_t asked = 0;
@@ -238,11 +237,11 @@ TYPED_TEST(world_test, reset_destroys_everything_and_old_handles_stay_dead) {
     EXPECT_EQ(this->w.template component<position>(), fragment);
     EXPECT_TRUE(this->w.lookup("first").is_null());
     for (const auto e : this->w.spawn_many(20, position{}))
-        for (const auto one : old) EXPECT_NE(e, one);
+        for (const auto dead : old) EXPECT_NE(e, dead);
     for (const auto e : old) EXPECT_FALSE(this->w.alive(e));
 }
 
-// ---- components ----------------------------------------------------------------------------------
+// ---- components ---------------------------------------------------------------------------------
 
 TYPED_TEST(world_test, set_inserts_or_assigns) {
     const auto e = this->w.spawn();
@@ -252,7 +251,7 @@ TYPED_TEST(world_test, set_inserts_or_assigns) {
     EXPECT_EQ(this->w.template get<velocity>(e).x, 3);
 }
 
-TYPED_TEST(world_test, add_changes_nothing_that_is_there) {
+TYPED_TEST(world_test, add_keeps_existing_values) {
     const auto e = this->w.spawn(position{1, 1});
     EXPECT_FALSE(this->w.template add<position>(e));
     EXPECT_EQ(this->w.template get<position>(e), (position{1, 1}));
@@ -260,7 +259,7 @@ TYPED_TEST(world_test, add_changes_nothing_that_is_there) {
     EXPECT_EQ(this->w.template get<position>(e), (position{1, 1}));
 }
 
-TYPED_TEST(world_test, emplace_makes_a_value_of_its_arguments) {
+TYPED_TEST(world_test, emplace_constructs_a_value_from_its_arguments) {
     const auto e = this->w.spawn();
     EXPECT_EQ(this->w.template emplace<position>(e, 1.f, 2.f), (position{1, 2}));
     EXPECT_EQ(this->w.template emplace<std::string>(e, 3u, 'a'), "aaa");
@@ -276,7 +275,7 @@ TYPED_TEST(world_test, patch_changes_in_place) {
               errc::missing_component);
 }
 
-TYPED_TEST(world_test, several_components_come_as_a_tuple) {
+TYPED_TEST(world_test, several_components_are_returned_as_a_tuple) {
     const auto e = this->w.spawn(position{1, 2}, velocity{3, 4});
     auto [p, v] = this->w.template get<position, velocity>(e);
     p.x = 7;
@@ -287,7 +286,7 @@ TYPED_TEST(world_test, several_components_come_as_a_tuple) {
     EXPECT_EQ(s, nullptr);
 }
 
-TYPED_TEST(world_test, several_are_removed_in_one_move) {
+TYPED_TEST(world_test, several_components_are_removed_in_one_call) {
     const auto e = this->w.spawn(position{}, velocity{}, frozen{});
     EXPECT_TRUE((this->w.template remove<position, frozen, std::string>(e)));
     EXPECT_FALSE((this->w.template remove<position, frozen, std::string>(e)));
@@ -299,7 +298,7 @@ TYPED_TEST(world_test, several_are_removed_in_one_move) {
     EXPECT_TRUE(this->w.empty(e));
 }
 
-TYPED_TEST(world_test, one_type_is_cleared_everywhere) {
+TYPED_TEST(world_test, clear_removes_a_type_from_all_entities) {
     const auto a = this->w.spawn(position{1, 1}, std::string("a"));
     const auto b = this->w.spawn(position{2, 2});
     const auto c = this->w.spawn(std::string("c"));
@@ -336,7 +335,7 @@ TYPED_TEST(world_test, singletons_belong_to_the_world) {
     EXPECT_EQ(code_of([&] { (void)this->w.template single<position>(); }), errc::missing_component);
 }
 
-TYPED_TEST(world_test, destroying_the_fragment_of_a_type_takes_it_from_all) {
+TYPED_TEST(world_test, destroying_the_fragment_of_a_type_removes_it_from_all_entities) {
     const auto e = this->w.spawn(position{}, velocity{1, 1});
     const auto fragment = this->w.template component<position>();
     EXPECT_TRUE(this->w.alive(fragment));
@@ -348,7 +347,7 @@ TYPED_TEST(world_test, destroying_the_fragment_of_a_type_takes_it_from_all) {
     EXPECT_EQ(this->w.template get<position>(e), (position{4, 4}));
 }
 
-TYPED_TEST(world_test, values_may_come_from_the_world_itself) {
+TYPED_TEST(world_test, values_may_be_references_into_the_world) {
     std::vector<basic_id<TypeParam>> es{this->w.spawn(std::string("first value, not short"))};
     for (int i = 0; i < 200; ++i) {
         es.push_back(this->w.spawn(this->w.template get<std::string>(es.back())));
@@ -368,9 +367,9 @@ TYPED_TEST(world_test, setting_a_value_to_itself_keeps_it) {
     EXPECT_EQ(this->w.template get<std::string>(e), "kept");
 }
 
-// ---- names and room ------------------------------------------------------------------------------
+// ---- names and capacity -------------------------------------------------------------------------
 
-TYPED_TEST(world_test, names_are_found_and_move_nothing) {
+TYPED_TEST(world_test, names_can_be_looked_up_and_move_no_entity) {
     const auto e = this->w.spawn(position{});
     const auto other = this->w.spawn();
     const auto before = this->w.locate(e);
@@ -387,22 +386,22 @@ TYPED_TEST(world_test, names_are_found_and_move_nothing) {
     EXPECT_TRUE(this->w.lookup("player").is_null());
 }
 
-TYPED_TEST(world_test, garbage_is_collected_and_nothing_else) {
+TYPED_TEST(world_test, only_garbage_is_collected) {
     MUSTER_ABOUT_CHUNKS();
     std::vector<basic_id<TypeParam>> es;
     for (int i = 0; i < 100; ++i) es.push_back(this->w.spawn(position{1, 1}, std::string("x")));
-    const auto gone = this->w.template chunk<velocity, frozen>();
-    EXPECT_TRUE(gone.empty());
+    const auto collected = this->w.template chunk<velocity, frozen>();
+    EXPECT_TRUE(collected.empty());
     for (int i = 0; i < 90; ++i) this->w.destroy(es[static_cast<std::size_t>(i)]);
     this->w.collect_garbage();
-    EXPECT_EQ(code_of([&] { (void)gone.size(); }), errc::dead_chunk);
-    EXPECT_NE((this->w.template chunk<velocity, frozen>()), gone);
+    EXPECT_EQ(code_of([&] { (void)collected.size(); }), errc::dead_chunk);
+    EXPECT_NE((this->w.template chunk<velocity, frozen>()), collected);
     for (std::size_t i = 90; i < 100; ++i) EXPECT_EQ(this->w.template get<std::string>(es[i]), "x");
     this->w.spawn(position{}, std::string("y"));
     EXPECT_EQ((this->w.template chunk<position, std::string>().size()), 11u);
 }
 
-TYPED_TEST(world_test, reserved_room_lets_references_live) {
+TYPED_TEST(world_test, reserving_rows_keeps_references_valid) {
     this->w.template reserve<position, velocity>(1000);
     const auto e = this->w.spawn(position{1, 1}, velocity{});
     const position* const p = this->w.template try_get<position>(e);
@@ -410,7 +409,7 @@ TYPED_TEST(world_test, reserved_room_lets_references_live) {
     EXPECT_EQ(this->w.template try_get<position>(e), p);
 }
 
-// ---- const, iteration ----------------------------------------------------------------------------
+// ---- const, iteration ---------------------------------------------------------------------------
 
 TYPED_TEST(world_test, a_const_world_can_be_read) {
     const auto e = this->w.spawn(position{1, 2}, velocity{});
@@ -419,7 +418,7 @@ TYPED_TEST(world_test, a_const_world_can_be_read) {
     static_assert(std::is_same_v<decltype(c.template try_get<position>(e)), const position*>);
     EXPECT_EQ(c.template get<position>(e).y, 2);
     std::size_t seen = 0;
-    for (const auto one : c.entities()) seen += one == e ? 1u : 100u;
+    for (const auto entity : c.entities()) seen += entity == e ? 1u : 100u;
     EXPECT_EQ(seen, 1u);
 }
 
@@ -429,7 +428,7 @@ TYPED_TEST(world_test, entities_may_be_destroyed_while_they_are_visited) {
     EXPECT_EQ(this->w.size(), 0u);
 }
 
-TEST(world, says_its_number) {
+TEST(world, reports_its_number) {
     world w{world_options{.number = 4711}};
     EXPECT_EQ(w.number(), 4711u);
     EXPECT_EQ(to_string(w), "W:4711");

@@ -1,4 +1,4 @@
-"""Shows Muster's types in GDB: ids, worlds, chunks, and entities with their components.
+"""Pretty printers and commands for Muster in GDB: ids, worlds, chunks, and entities with their components.
 
     (gdb) source /usr/share/muster/gdb/muster.py
     (gdb) print goblin
@@ -6,8 +6,8 @@
     (gdb) muster entity w goblin
     (gdb) print $muster_get(w, goblin, "position")
 
-Everything is read from memory and nothing is called, so that it also works on a core file. Values are shown
-where GDB knows the component's type by its name, and as bytes where it does not.
+The code only reads memory and calls no functions, so that it also works on a core file. It prints a value as
+its C++ type if GDB finds the type by name, otherwise as bytes.
 """
 
 import heapq
@@ -16,14 +16,14 @@ import re
 import gdb
 import gdb.printing
 
-SHOWN_BYTES = 16  # of a value whose type is not known
+SHOWN_BYTES = 16  # of a value of unknown type
 SHOWN_ENTITIES = 20
 
 
-# ---- what the standard library keeps -----------------------------------------------------------
+# ---- standard library and base types -----------------------------------------------------------
 
 def member(value, *names):
-    """The first of these members that there is; standard libraries differ."""
+    """Returns the first of these members that exists; standard libraries differ."""
     for name in names:
         try:
             return value[name]
@@ -33,14 +33,14 @@ def member(value, *names):
 
 
 def text(view):
-    """A std::string_view as a string."""
+    """Returns a std::string_view as a string."""
     data = member(view, "_M_str", "__data_", "__data")
     size = int(member(view, "_M_len", "__size_", "__size"))
     return data.string(length=size) if size else ""
 
 
 def elements(list):
-    """The elements of an array_list."""
+    """Returns the elements of an array_list."""
     return [list["data_"][i] for i in range(int(list["size_"]))]
 
 
@@ -51,7 +51,7 @@ def word_at(address, size=8):
 # ---- layouts and ids ---------------------------------------------------------------------------
 
 class Layout:
-    """The bits of an id, from the name of its type: layout<unsigned long, id_bits{32, 16, 16, 0, 0, ...}>."""
+    """The layout of an id, parsed from the name of its type: layout<unsigned long, id_bits{32, 16, 16, 0, 0, ...}>."""
 
     PATTERN = re.compile(r"layout<([^,]+), *(?:muster::)?id_bits ?\{([^}]*)\}")
 
@@ -59,7 +59,7 @@ class Layout:
         found = self.PATTERN.search(str(type.strip_typedefs()))
         if not found:
             raise gdb.error("no layout in the name of " + str(type))
-        numbers = [int(one) for one in re.findall(r"(?:^|[ ,=])(\d+)", found.group(2))] + [0] * 5
+        numbers = [int(number) for number in re.findall(r"(?:^|[ ,=])(\d+)", found.group(2))] + [0] * 5
         self.key, self.version, self.world, first_key, first_version = numbers[:5]
         width = 8 * gdb.lookup_type(found.group(1)).sizeof
         can_be_zero = self.world == 0 and first_key == 0 and first_version == 0
@@ -79,23 +79,23 @@ class Layout:
 
 
 def id_value(value):
-    """The bits of an id, of a fragment, or of a number."""
+    """Returns the bits of an id, of a fragment, or of a number."""
     while value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
     kind = str(value.type.strip_typedefs().unqualified())
     if kind.startswith("muster::basic_fragment<"):
         value = value["id_"]
     elif kind.startswith("muster::basic_at<"):
-        value = value["who"]
+        value = value["id"]
     if value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
         value = value["value_"]
     return int(value)
 
 
-# ---- what a world keeps ------------------------------------------------------------------------
+# ---- the parts of a world ----------------------------------------------------------------------
 
 def known_type(name):
-    """The C++ type with this name, if GDB knows it."""
+    """Returns the C++ type with this name, or None if GDB does not find it."""
     try:
         return gdb.lookup_type(name)
     except gdb.error:
@@ -110,10 +110,10 @@ class Fragment:
         self.type = known_type(text(data["type"]["name"]))
         self.size = int(data["type"]["size"])
         if self.type is not None and self.size not in (0, self.type.sizeof):
-            self.type = None  # another type of that name
+            self.type = None  # a different type with the same name
 
     def value_at(self, address):
-        """A value of its type or, if that is not known, a sentence."""
+        """Returns the value as its C++ type or, if the type is unknown, a text with its bytes."""
         if self.type is not None:
             return gdb.Value(address).cast(self.type.pointer()).dereference()
         return self.bytes_at(address)
@@ -124,7 +124,7 @@ class Fragment:
         return f"{self.size} bytes: {shown.hex(' ')}{more}"
 
     def spell(self, address):
-        """The value there, as text."""
+        """Returns the value at this address as text."""
         value = self.value_at(address)
         return value if isinstance(value, str) else value.format_string()
 
@@ -135,17 +135,17 @@ class Chunk:
         self.data = data
         self.index = int(data["index"])
         self.size = int(data["size"])
-        self.fragments = [Fragment(one.dereference()) for one in elements(data["fragments"])]
+        self.fragments = [Fragment(fragment.dereference()) for fragment in elements(data["fragments"])]
 
     def spell(self):
-        """<position, velocity>"""
-        return "<" + ", ".join(one.name for one in self.fragments) + ">"
+        """Returns the fragments as text: <position, velocity>."""
+        return "<" + ", ".join(fragment.name for fragment in self.fragments) + ">"
 
     def describe(self):
         return f"chunk {self.index} {self.spell()}, {counted(self.size, 'entity', 'entities')}"
 
     def column_of(self, fragment):
-        """Where the values of this fragment begin; 0 for a tag."""
+        """Returns the address of the column of this fragment; 0 for a tag."""
         for column in elements(self.data["columns"]):
             if int(column["fragment"]) == int(fragment.data.address):
                 return int(column["data"])
@@ -159,12 +159,12 @@ class Chunk:
         return word_at(int(self.data["ids"]["data"]) + row * size, size)
 
 
-def counted(number, one, many):
-    return f"{number} {one if number == 1 else many}"
+def counted(number, singular, plural):
+    return f"{number} {singular if number == 1 else plural}"
 
 
 class Tree:
-    """A sparse_array: nodes with 64 places; a word that says which are taken, then the places."""
+    """A sparse_array: a tree of nodes, each with a bit mask of the 64 slots in use, then the slots."""
 
     def __init__(self, value):
         self.root = int(value["root_"])
@@ -172,7 +172,7 @@ class Tree:
         self.value_type = value.type.strip_typedefs().template_argument(0)
 
     def find(self, index):
-        """The address of an element, or 0."""
+        """Returns the address of an element, or 0."""
         at = self.root
         if at == 0 or (self.height < 10 and index >> 6 * (self.height + 1)):
             return 0
@@ -185,7 +185,7 @@ class Tree:
         return at + 8 + self.value_type.sizeof * (index & 63)
 
     def all(self, at=None, height=None, base=0):
-        """Every index and the address of its element."""
+        """Yields each index and the address of its element."""
         if at is None:
             at, height = self.root, self.height
         if at == 0:
@@ -202,17 +202,17 @@ class Tree:
 
 
 class Record:
-    """What a world keeps for a key: the version that lives there, or comes next, and the place."""
+    """The record of a key: its living or next version, and the chunk and row of its entity."""
 
     def __init__(self, record, layout, key):
-        fields = [one.name for one in record.type.strip_typedefs().fields()]
-        if "chunk_number" in fields:  # sixteen bytes
+        fields = [field.name for field in record.type.strip_typedefs().fields()]
+        if "chunk_number" in fields:  # a record of 16 bytes
             word = id_value(record["word"])
             held, self.version, _ = layout.parts(word)
             self.lives = held == key
             self.chunk = int(record["chunk_number"])
             self.row = int(record["row_number"])
-        else:  # eight: mark, version, chunk, row
+        else:  # a record of 8 bytes: mark, version, chunk, row
             word = int(record["word"])
             place_bits = 63 - layout.version
             row_bits = min(27, layout.key)
@@ -231,7 +231,7 @@ class World:
         if kind.startswith("muster::basic_world<"):
             value = value["store_"]
         elif not kind.startswith("muster::detail::store<"):
-            raise gdb.GdbError("this is no world: " + kind)
+            raise gdb.GdbError("this is not a world: " + kind)
         if not value.type.strip_typedefs().fields():
             raise gdb.GdbError("the parts of a world are not in the debug information: "
                                "with clang, compile with -g -fstandalone-debug")
@@ -241,36 +241,37 @@ class World:
         self.number = int(value["number_"]["value_"])
 
     def size(self):
-        """How many entities the user has, as world::size() says."""
+        """Returns the number of living entities, as world::size() does."""
         pool = self.pool
         living = (int(pool["fresh_"]) + int(pool["ahead_"]["size_"]) + int(pool["outside_"])
                   - int(pool["free_"]) - int(pool["retired_"]) - int(pool["tombstones_"])
                   - int(pool["reserved_"]["size_"]))
-        return living - int(self.store["own_"])
+        return living - int(self.store["world_owned_count_"])
 
     def describe(self):
-        chunks = [one for one in self.chunks() if one.size]
+        chunks = [chunk for chunk in self.chunks() if chunk.size]
         return (f"W:{self.number}, {counted(self.size(), 'entity', 'entities')}, "
                 f"{counted(len(chunks), 'chunk', 'chunks')}")
 
     def chunks(self):
-        """All but the one that stands for entities without fragments."""
-        made = [Chunk(one.dereference()) for one in elements(self.store["graph_"]["order_"])]
-        return [one for one in made if one.index != 0]
+        """Returns all chunks except the empty chunk, which stands for entities without fragments."""
+        made = [Chunk(chunk.dereference()) for chunk in elements(self.store["graph_"]["order_"])]
+        return [chunk for chunk in made if chunk.index != 0]
 
     def chunk(self, index):
         found = elements(self.store["graph_"]["by_index_"])[index]
         return Chunk(found.dereference()) if int(found) else None
 
     def fragments(self):
-        return [Fragment(one.dereference()) for one in elements(self.store["fragments_"]["all_"]) if int(one)]
+        all = elements(self.store["fragments_"]["all_"])
+        return [Fragment(fragment.dereference()) for fragment in all if int(fragment)]
 
     def record(self, key):
-        """The record of a key, or None if the world has never used it."""
+        """Returns the record of a key, or None if the world has never used the key."""
         index = key - int(self.pool["first_"])
         if 0 <= index < int(self.pool["covered_"]):
             return Record(self.pool["main_"]["data_"][index], self.layout, key)
-        address = Tree(self.pool["far_"]).find(key)
+        address = Tree(self.pool["overflow_"]).find(key)
         if address == 0:
             return None
         kind = self.pool["main_"]["data_"].type
@@ -281,20 +282,20 @@ class World:
         return key | version << self.layout.key | world << (self.layout.key + self.layout.version)
 
     def entities(self):
-        """Every id that the user made and that lives."""
-        own_from = int(self.store["own_from_"])
+        """Yields every living id that is not world-owned, ordered by key."""
+        first_world_owned = int(self.store["first_world_owned_key_"])
         first = int(self.pool["first_"])
-        near = range(first, first + int(self.pool["covered_"]))
-        far = (key for key, _ in Tree(self.pool["far_"]).all())
-        for key in heapq.merge(near, far):
-            if key >= own_from:
+        dense = range(first, first + int(self.pool["covered_"]))
+        overflow = (key for key, _ in Tree(self.pool["overflow_"]).all())
+        for key in heapq.merge(dense, overflow):
+            if key >= first_world_owned:
                 continue
             record = self.record(key)
             if record is not None and record.lives:
                 yield self.make_id(key, record.version)
 
     def find(self, value):
-        """The record of a living id, or a sentence that says why there is none."""
+        """Returns the record of a living id, or a sentence that explains why there is none."""
         spelled = self.layout.spell(value)
         if value == self.layout.null:
             return "E:null is the null id"
@@ -309,39 +310,39 @@ class World:
         return record
 
     def name(self, value):
-        """The name of an entity, or an empty string. The table is a std::map that only the library's source
-        knows; it is read as libstdc++ keeps it, and with another library no names are shown."""
+        """Returns the name of an entity, or an empty string. The debug information does not describe the
+        table, a std::map. This reads the memory layout of libstdc++; with other libraries it finds no names."""
         tables = int(self.store["names_"]["tables_"])
         if tables == 0 or known_type("std::string") is None:
             return ""
         if not str(known_type("std::string").strip_typedefs()).startswith("std::__cxx11::"):
             return ""
-        node = word_at(tables + 48 + 16)  # the second map, the root of its tree
+        node = word_at(tables + 48 + 16)  # the root of the second map
         while node:
             key = word_at(node + 32)
             if key == value:
-                named = word_at(node + 40)  # a node of the first map, whose key is the name
+                named = word_at(node + 40)  # a node of the first map; its key is the name
                 length = word_at(named + 40)
                 return gdb.selected_inferior().read_memory(word_at(named + 32), length).tobytes().decode()
             node = word_at(node + (16 if value < key else 24))
         return ""
 
     def sparse_value(self, fragment, value):
-        """The address of an entity's value of a sparse fragment, or 0."""
-        entries = fragment.data["beside"].dereference()
+        """Returns the address of an entity's value of a sparse fragment, or 0."""
+        entries = fragment.data["sparse_values"].dereference()
         shape = entries["shape_"]
-        place = (value & ((1 << int(shape["key_bits"])) - 1)) - int(shape["first_key"])
+        offset = (value & ((1 << int(shape["key_bits"])) - 1)) - int(shape["first_key"])
         rest_bits = int(shape["rest_bits"])
         map = entries["entries_"]
         absent = (1 << 64) - 1
         entry = absent
-        page = place // 512
+        page = offset // 512
         if page < int(map["size_"]) and int(map["pages_"]["data_"][page]):
-            entry = int(map["pages_"]["data_"][page][place % 512])
+            entry = int(map["pages_"]["data_"][page][offset % 512])
         if entry == absent:
-            far = Tree(map["far_"]).find(place)
-            entry = word_at(far) if far else absent
-        # See id_shape in storage/sparse_set.hpp: the id without its key, then the slot.
+            overflow = Tree(map["overflow_"]).find(offset)
+            entry = word_at(overflow) if overflow else absent
+        # An entry is the id without its key, then the slot; see id_shape in storage/sparse_set.hpp.
         key_bits = int(shape["key_bits"])
         slot_bits = 64 - rest_bits
         unset = min((1 << slot_bits) - 1, (1 << 32) - 1) - 1
@@ -355,14 +356,14 @@ class World:
         return page + (slot & ((1 << shift) - 1)) * int(entries["value_size_"])
 
     def components(self, value, record):
-        """(fragment, address of its value or 0, a word on where it is) of a living entity."""
+        """Yields (fragment, address of its value or 0, note on its storage) for a living entity."""
         chunk = self.chunk(record.chunk)
         if chunk is not None and chunk.index != 0:
             for fragment in chunk.fragments:
                 address = chunk.value_address(fragment, record.row) if fragment.size else 0
                 yield fragment, address, "" if fragment.size else " (tag)"
         for fragment in self.fragments():
-            if int(fragment.data["beside"]):
+            if int(fragment.data["sparse_values"]):
                 address = self.sparse_value(fragment, value)
                 if address:
                     yield fragment, address if fragment.size else 0, (" (sparse)" if fragment.size
@@ -402,7 +403,7 @@ class WorldPrinter:
 
 
 class ChunkPrinter:
-    """Of a chunk_data, and of the handle that users have."""
+    """Prints a chunk_data, and basic_chunk, the handle of the public API."""
 
     def __init__(self, value):
         self.chunk = None
@@ -448,22 +449,22 @@ def build_printers():
 # ---- commands ----------------------------------------------------------------------------------
 
 def arguments(text, count, usage):
-    """That many expressions, evaluated."""
+    """Evaluates the arguments of a command; raises the usage if their number is not `count`."""
     given = gdb.string_to_argv(text)
     if len(given) != count:
         raise gdb.GdbError("usage: " + usage)
-    return [gdb.parse_and_eval(one) for one in given]
+    return [gdb.parse_and_eval(argument) for argument in given]
 
 
 class MusterCommand(gdb.Command):
-    """Looks into a world of Muster: muster entity, entities, chunks, fragments."""
+    """Inspects a Muster world: muster entity, muster entities, muster chunks, muster fragments."""
 
     def __init__(self):
         super().__init__("muster", gdb.COMMAND_DATA, gdb.COMPLETE_NONE, prefix=True)
 
 
 class EntityCommand(gdb.Command):
-    """muster entity WORLD ENTITY: its name, its place, and each of its components."""
+    """muster entity WORLD ENTITY: prints its name, its chunk and row, and all its components."""
 
     def __init__(self):
         super().__init__("muster entity", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -483,7 +484,7 @@ class EntityCommand(gdb.Command):
 
 
 class EntitiesCommand(gdb.Command):
-    """muster entities WORLD: the living entities, by key, with their names and kinds."""
+    """muster entities WORLD: lists the living entities by key, with their names and fragments."""
 
     def __init__(self):
         super().__init__("muster entities", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -500,7 +501,7 @@ class EntitiesCommand(gdb.Command):
 
 
 class ChunksCommand(gdb.Command):
-    """muster chunks WORLD: its chunks in the order of their making."""
+    """muster chunks WORLD: lists the chunks in the order of their creation."""
 
     def __init__(self):
         super().__init__("muster chunks", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -511,21 +512,21 @@ class ChunksCommand(gdb.Command):
 
 
 class FragmentsCommand(gdb.Command):
-    """muster fragments WORLD: every kind of component that the world knows."""
+    """muster fragments WORLD: lists all fragments of the world."""
 
     def __init__(self):
         super().__init__("muster fragments", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 
     def invoke(self, text, from_tty):
         world = World(arguments(text, 1, "muster fragments WORLD")[0])
-        for one in world.fragments():
-            kind = "tag" if one.size == 0 else counted(one.size, "byte", "bytes")
-            sparse = ", sparse" if int(one.data["beside"]) else ""
-            print(f"{world.layout.spell(int(one.data['id']))} {one.name}, {kind}{sparse}")
+        for fragment in world.fragments():
+            kind = "tag" if fragment.size == 0 else counted(fragment.size, "byte", "bytes")
+            sparse = ", sparse" if int(fragment.data["sparse_values"]) else ""
+            print(f"{world.layout.spell(int(fragment.data['id']))} {fragment.name}, {kind}{sparse}")
 
 
 class GetFunction(gdb.Function):
-    """$muster_get(WORLD, ENTITY, "FRAGMENT"): the entity's component, as a value."""
+    """$muster_get(WORLD, ENTITY, "FRAGMENT"): returns the component of the entity."""
 
     def __init__(self):
         super().__init__("muster_get")
@@ -535,11 +536,11 @@ class GetFunction(gdb.Function):
         record = world.find(value)
         if isinstance(record, str):
             raise gdb.GdbError(record)
-        for one, address, _ in world.components(value, record):
-            if one.name == wanted:
-                if one.size == 0:
+        for owned, address, _ in world.components(value, record):
+            if owned.name == wanted:
+                if owned.size == 0:
                     return True
-                found = one.value_at(address)
+                found = owned.value_at(address)
                 if isinstance(found, str):
                     raise gdb.GdbError(f"GDB does not know the type of {wanted}; {found}")
                 return found

@@ -6,7 +6,7 @@ namespace muster::detail {
 namespace {
 
 constexpr std::size_t first_size = 4096;
-constexpr std::size_t largest_size = std::size_t{1} << 20;  // but for values that are larger
+constexpr std::size_t largest_size = std::size_t{1} << 20;  // unless one value needs more
 
 }  // namespace
 
@@ -14,7 +14,8 @@ void* arena::allocate_elsewhere(std::size_t size, std::size_t alignment) {
     if (size > SIZE_MAX / 2 - alignment) raise_out_of_memory();
     const std::size_t needed = size + alignment;
     std::uint32_t next = at_.block < count_ ? at_.block + 1 : at_.block;
-    while (next < count_ && blocks_[next].size < needed) ++next;  // it stays for smaller ones
+    // Skipped blocks are used again after a rewind.
+    while (next < count_ && blocks_[next].size < needed) ++next;
     if (next == count_) {
         if (count_ == blocks_.capacity()) blocks_.grow(larger(8, std::size_t{count_} * 2));
         std::size_t wanted = count_ == 0 ? first_size : blocks_[count_ - 1].size * 2;

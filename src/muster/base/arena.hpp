@@ -1,4 +1,4 @@
-// arena: memory for values that end together: taken from large blocks, which are kept and used again.
+// arena: memory for values that are freed together. It allocates from large blocks and reuses them.
 #pragma once
 
 #include <muster/base/raw_array.hpp>
@@ -8,13 +8,12 @@
 
 namespace muster::detail {
 
-/// Gives out room in a line; what was given out since a position is taken back at once. Runs no
-/// destructors.
+/// A bump allocator: `rewind` frees everything since a position at once. Runs no destructors.
 class MUSTER_API arena {
 public:
     struct position {
-        std::uint32_t block = 0;  // behind which nothing is given out
-        std::size_t used = 0;     // bytes of it
+        std::uint32_t block = 0;  // blocks after it are unused
+        std::size_t used = 0;     // bytes of that block
     };
 
     arena() = default;
@@ -22,7 +21,7 @@ public:
     arena& operator=(const arena&) = delete;
     ~arena() { free(); }
 
-    /// `std::bad_alloc` changes nothing. O(1) but for new blocks.
+    /// Returns uninitialised memory. `std::bad_alloc` changes nothing. O(1) within a block.
     [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) {
         if (at_.block < count_) [[likely]] {
             const block& here = blocks_[at_.block];
@@ -37,9 +36,9 @@ public:
     }
 
     [[nodiscard]] position now() const noexcept { return at_; }
-    /// Takes back what was given out since.
+    /// Frees everything allocated since `to` and keeps the blocks.
     void rewind(position to) noexcept { at_ = to; }
-    /// Gives all memory back; nothing may be in use.
+    /// Returns all blocks to the system; invalidates every allocation.
     void free() noexcept;
 
 private:
@@ -50,7 +49,7 @@ private:
     MUSTER_COLD void* allocate_elsewhere(std::size_t size, std::size_t alignment);
 
     position at_;
-    std::uint32_t count_ = 0;  // blocks
+    std::uint32_t count_ = 0;  // of blocks
     raw_array<block> blocks_;
 };
 

@@ -25,11 +25,14 @@ void* move_elements(void* old, std::size_t used, std::size_t capacity, std::size
     return made;
 }
 
-void open_elements(void* at, std::size_t behind, std::size_t count, std::size_t size) noexcept {
-    if (behind != 0) std::memmove(static_cast<std::byte*>(at) + count * size, at, behind * size);
+void open_elements(void* at, std::size_t tail_count, std::size_t count, std::size_t size) noexcept {
+    if (tail_count != 0)
+        std::memmove(static_cast<std::byte*>(at) + count * size, at, tail_count * size);
 }
-void close_elements(void* at, std::size_t behind, std::size_t count, std::size_t size) noexcept {
-    if (behind != 0) std::memmove(at, static_cast<std::byte*>(at) + count * size, behind * size);
+void close_elements(void* at, std::size_t tail_count, std::size_t count,
+                    std::size_t size) noexcept {
+    if (tail_count != 0)
+        std::memmove(at, static_cast<std::byte*>(at) + count * size, tail_count * size);
 }
 
 }  // namespace muster::detail

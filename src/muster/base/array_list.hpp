@@ -1,6 +1,6 @@
-// array_list: what of `std::vector` the library needs for trivially copyable values. Every user
-// compiles what is in a public header: this costs a tenth of a vector's time for each type, and what
-// is the same for all types is compiled once.
+// array_list: the part of `std::vector` that the library needs, for trivially copyable values.
+// Every user compiles public headers: array_list costs a tenth of a vector's compile time per type,
+// and its type-independent part is compiled once.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -10,18 +10,19 @@
 
 namespace muster::detail {
 
-/// Room for `capacity` elements of `size` bytes, of which `used` are there: they are moved as bytes, and
-/// the old room ends. 0: ends it, and gives null. `std::bad_alloc` changes nothing.
+/// Returns memory for `capacity` elements of `size` bytes, moves the first `used` elements there as
+/// bytes, and frees `old`. If `capacity` is 0, frees `old` and returns null. `std::bad_alloc`
+/// changes nothing.
 [[nodiscard]] MUSTER_API void* move_elements(void* old, std::size_t used, std::size_t capacity,
                                              std::size_t size, std::size_t alignment);
-/// Opens a gap of `count` elements in front of the one at `at`, or closes that from there on.
-MUSTER_API void open_elements(void* at, std::size_t behind, std::size_t count,
+/// Opens or closes a gap of `count` elements at `at`, and shifts the `tail_count` elements after it.
+MUSTER_API void open_elements(void* at, std::size_t tail_count, std::size_t count,
                               std::size_t size) noexcept;
-MUSTER_API void close_elements(void* at, std::size_t behind, std::size_t count,
+MUSTER_API void close_elements(void* at, std::size_t tail_count, std::size_t count,
                                std::size_t size) noexcept;
 
-/// Calls mean what they mean for `std::vector`; what grows it may throw `std::bad_alloc`, and changes
-/// nothing then.
+/// Functions behave as in `std::vector`. Those that grow the list may throw `std::bad_alloc`; they
+/// then change nothing.
 template <class T>
 class array_list {
 public:
@@ -61,7 +62,7 @@ public:
         if (count > capacity_) move(count);
     }
     void push_back(const T& value) {
-        const T kept = value;  // it may be an element
+        const T kept = value;  // `value` may be an element, which `move` relocates
         if (size_ == capacity_) [[unlikely]]
             move(size_ < 4 ? 4 : 2 * size_);
         data_[size_++] = kept;
@@ -80,7 +81,7 @@ public:
         clear();
         resize(count, kept);
     }
-    /// The values are not elements of this one.
+    /// The values must not be elements of this list.
     void assign(const T* first, const T* last) {
         const auto count = static_cast<std::size_t>(last - first);
         reserve(count);
@@ -90,7 +91,7 @@ public:
         const T kept = value;
         insert(at, &kept, &kept + 1);
     }
-    /// The values are not elements of this one.
+    /// The values must not be elements of this list.
     void insert(const T* at, const T* first, const T* last) {
         const auto count = static_cast<std::size_t>(last - first);
         const std::size_t index = size_ == 0 ? 0 : static_cast<std::size_t>(at - data_);
@@ -107,7 +108,7 @@ public:
         close_elements(bytes(index), size_ - index - count, count, element);
         size_ -= count;
     }
-    /// Those that `is_unwanted`, in their order; how many there were.
+    /// Erases the elements that satisfy `is_unwanted`, keeps the order, returns the number erased.
     template <class Predicate>
     std::size_t erase_if(Predicate is_unwanted) {
         std::size_t kept = 0;
@@ -119,13 +120,13 @@ public:
     }
     void erase_value(const T& unwanted) noexcept {
         const T kept = unwanted;
-        erase_if([&](const T& one) { return one == kept; });
+        erase_if([&](const T& candidate) { return candidate == kept; });
     }
     void swap(array_list& other) noexcept {
-        const auto exchange = [](auto& one, auto& two) {
-            const auto kept = one;
-            one = two;
-            two = kept;
+        const auto exchange = [](auto& left, auto& right) {
+            const auto kept = left;
+            left = right;
+            right = kept;
         };
         exchange(data_, other.data_);
         exchange(size_, other.size_);

@@ -1,22 +1,22 @@
-// atomic_word: an integer or a pointer that several threads read and write. What of `std::atomic` is needed
-// here, without what its header costs everyone who includes it.
+// atomic_word: an integer or a pointer that several threads read and write. It is the part of
+// `std::atomic` that the library needs; including <atomic> would cost every user compile time.
 #pragma once
 
 #include <muster/base/config.hpp>
 
 namespace muster::detail {
 
-/// A word that another thread may write meanwhile: as it was before, or is then. g++ takes an atomic load
-/// for one that changes all other memory, and loops would look for everything anew behind it.
+/// Reads a word that another thread may write concurrently; returns the old or the new value. Not
+/// an atomic load: g++ treats that as a clobber of all memory, so loops would reload everything.
 template <class T>
 [[nodiscard]] T read_once(const T& word) noexcept {
     if constexpr (sanitizes_threads)
         return __atomic_load_n(&word, __ATOMIC_RELAXED);
-    else  // SAFETY: one instruction, for a word that is aligned.
+    else  // SAFETY: the word is aligned, so one instruction loads it.
         return *static_cast<const volatile T*>(&word);
 }
 
-/// Loads acquire and stores release; `_relaxed` ones order nothing.
+/// Loads acquire and stores release; `_relaxed` operations order nothing.
 template <class T>
 class atomic_word {
 public:
@@ -32,7 +32,7 @@ public:
     void store(T value) noexcept { __atomic_store_n(&value_, value, __ATOMIC_RELEASE); }
     void store_relaxed(T value) noexcept { __atomic_store_n(&value_, value, __ATOMIC_RELAXED); }
 
-    /// The value before.
+    /// Read-modify-writes return the previous value.
     T exchange(T value) noexcept { return __atomic_exchange_n(&value_, value, __ATOMIC_ACQ_REL); }
     T fetch_add(T count) noexcept { return __atomic_fetch_add(&value_, count, __ATOMIC_ACQ_REL); }
     T fetch_sub(T count) noexcept { return __atomic_fetch_sub(&value_, count, __ATOMIC_ACQ_REL); }
@@ -41,7 +41,7 @@ public:
     }
     T fetch_or(T bits) noexcept { return __atomic_fetch_or(&value_, bits, __ATOMIC_ACQ_REL); }
 
-    /// Writes `wanted` if the value is `expected`; if not, `expected` becomes what it is.
+    /// Stores `wanted` if the value equals `expected`; otherwise copies the value to `expected`.
     [[nodiscard]] bool compare_exchange(T& expected, T wanted) noexcept {
         return __atomic_compare_exchange_n(&value_, &expected, wanted, false, __ATOMIC_ACQ_REL,
                                            __ATOMIC_ACQUIRE);
@@ -51,7 +51,7 @@ private:
     T value_{};
 };
 
-/// The same for a word that lies in an array which others share. Names it, as a pointer would.
+/// Like `atomic_word`, but refers to a word in an array that several threads use.
 template <class T>
 class atomic_word_ref {
 public:
@@ -65,7 +65,7 @@ public:
         return __atomic_compare_exchange_n(at_, &expected, wanted, false, __ATOMIC_ACQ_REL,
                                            __ATOMIC_ACQUIRE);
     }
-    /// Tells the processor that it is going to be written.
+    /// Prefetches the word for writing.
     void expect_store() const noexcept { __builtin_prefetch(at_, 1); }
 
 private:

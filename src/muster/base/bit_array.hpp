@@ -1,4 +1,4 @@
-// bit_array: a bit for each of many small numbers.
+// bit_array: a growing array of bits.
 #pragma once
 
 #include <muster/base/integer.hpp>
@@ -9,7 +9,7 @@
 
 namespace muster::detail {
 
-/// Bits beyond the last that was set take no room and are off.
+/// Bits beyond the highest bit ever set take no memory and are off.
 class bit_array {
 public:
     [[nodiscard]] bool test(std::uint64_t at) const noexcept {

@@ -1,7 +1,8 @@
-// Errors: one family, a code for programs and a sentence for people.
+// Errors: one exception type with a code for programs and a message for people.
 //
-// Owns the list of codes, the exception type, and what happens when exceptions are switched off.
-// Start reading at `errc`; every error of Muster's own ends in `detail::raise`.
+// Owns the list of codes, the exception type, and the error handler for builds without exceptions.
+// Start reading at `errc`. Muster raises every error except `std::bad_alloc` through
+// `detail::raise`.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -15,43 +16,43 @@
 
 namespace muster {
 
-/// What went wrong. A program decides by this; the sentence in `error::what()` is for people and
-/// may change from one version to the next.
+/// The kind of error, for programs to test. The message in `error::what()` is for people and may
+/// change between versions.
 enum class errc : unsigned char {
-    dead_entity,        ///< the id was alive once, or never
+    dead_entity,        ///< the id is null, was destroyed, or was never alive
     foreign_entity,     ///< the id belongs to another world
-    missing_component,  ///< the entity is alive but does not have it
+    missing_component,  ///< the entity is alive but has no such component
     type_mismatch,      ///< the fragment holds values of another type
     dead_fragment,      ///< the id used as a fragment is not alive
-    fragment_in_use,    ///< too late to change what this fragment is
-    not_copyable,       ///< a copy was asked of a type that has none
+    fragment_in_use,    ///< entities already have the fragment; it cannot become sparse
+    not_copyable,       ///< the type cannot be copied
     id_overflow,        ///< no key is left
-    id_out_of_range,    ///< a part does not fit its bits, or can never be issued
+    id_out_of_range,    ///< a part does not fit its bits, or no such id can be issued
     id_taken,           ///< the key is in use
-    id_stale,           ///< the version is in the past
-    unbalanced_scope,   ///< closes a scope that is not the caller's
-    in_scope,           ///< not possible while changes are being recorded
+    id_stale,           ///< the key is past this version
+    unbalanced_scope,   ///< closes a scope that the caller did not open
+    in_scope,           ///< not possible while the world records or applies changes
     limit,              ///< a documented limit of the library is reached
-    number_taken,       ///< a living world has this number
+    number_taken,       ///< another living world has this number
     dead_chunk,         ///< the chunk was freed
-    size_mismatch,      ///< lengths that must be equal are not
-    given_twice,        ///< two values for one fragment
-    no_default,         ///< a value is needed that nobody gave, and there is no default
+    size_mismatch,      ///< lengths differ that must be equal
+    given_twice,        ///< a call names the same fragment twice
+    no_default,         ///< a required value is missing and has no default
     unknown_system,     ///< no system has this name, or it was removed
     system_taken,       ///< another system has this name
-    system_circle,      ///< systems wait for each other, or a group is in itself
-    system_failed,      ///< a system has thrown what is nested in this error
-    not_sparse,         ///< only sparse fragments can do this
-    not_movable,        ///< its values stay where they are
-    too_late,           ///< said after the moment in which it would have mattered
-    bad_payload,        ///< a system is processed without what it takes, or with something else
-    bad_type,           ///< a size, an alignment or operations that no type can have
-    second_writer,      ///< two threads change a world at once; only in builds that watch threads
-    undeclared_access,  ///< a system touches what it has not declared and another has; the same
-    out_of_memory,      ///< only given to the error handler; with exceptions it is `std::bad_alloc`
+    system_circle,      ///< systems depend on each other, or a group contains itself
+    system_failed,      ///< a system threw the exception nested in this error
+    not_sparse,         ///< only sparse fragments support this
+    not_movable,        ///< values of this type cannot be moved
+    too_late,           ///< the system already has its function
+    bad_payload,        ///< the payload does not match the parameters of the system's function
+    bad_type,           ///< no type can have this size, alignment or set of operations
+    second_writer,      ///< two threads change a world at once (MUSTER_THREAD_CHECKS)
+    undeclared_access,  ///< undeclared access conflicts with another system (MUSTER_THREAD_CHECKS)
+    out_of_memory,      ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
 
-/// The name of the code as it is written in programs: "id_overflow".
+/// Returns the enumerator's name: "id_overflow".
 [[nodiscard]] constexpr const char* to_string(errc code) noexcept {
     switch (code) {
     case errc::dead_entity: return "dead_entity";
@@ -89,13 +90,14 @@ enum class errc : unsigned char {
     return "unknown";
 }
 
-/// What an error handler is told. `message` ends with the call.
+/// The argument of an error handler. `message` is valid until the handler returns.
 struct error_info {
     errc code;
     const char* message;
 };
 
-/// What Muster throws, all of it but `std::bad_alloc`. The call that threw has changed nothing.
+/// The exception that Muster throws, except for `std::bad_alloc`. A call that throws it has changed
+/// nothing, unless its documentation states otherwise.
 class MUSTER_API error : public std::runtime_error {
 public:
     error(errc code, const std::string& sentence) : std::runtime_error(sentence), code_(code) {}
@@ -109,7 +111,7 @@ using error_handler = void (*)(const error_info&);
 
 namespace detail {
 
-// Not std::atomic: <atomic> would cost every user of Muster more than all of this header.
+// Not std::atomic: including <atomic> would take longer to compile than the rest of this header.
 MUSTER_API inline error_handler current_error_handler = nullptr;
 
 [[noreturn]] inline void call_error_handler(const error_info& what) {
@@ -138,11 +140,10 @@ MUSTER_API inline error_handler current_error_handler = nullptr;
 
 }  // namespace detail
 
-/// Sets what is called in place of throwing where exceptions are off, and returns what was set
-/// before; null stands for the default, which prints the sentence. The program aborts when the
-/// handler returns: a handler that wants to go on has to leave by other means (`longjmp`, ending
-/// the thread). Any thread may call it at any time. Where exceptions are on, the handler is never
-/// called.
+/// Sets the function that Muster calls instead of throwing in builds without exceptions, and
+/// returns the previous handler. Null selects the default, which prints the message. The program
+/// aborts when the handler returns; a handler that must continue leaves by `longjmp` or ends the
+/// thread. With exceptions, Muster never calls it. Any thread may call this function at any time.
 inline error_handler set_error_handler(error_handler handler) noexcept {
     return __atomic_exchange_n(&detail::current_error_handler, handler, __ATOMIC_ACQ_REL);
 }

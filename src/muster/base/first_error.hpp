@@ -1,4 +1,4 @@
-// first_error: goes on after something has failed, and tells of it in the end.
+// first_error: keeps the first exception of a series of calls and rethrows it after the last call.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -10,7 +10,7 @@ namespace muster::detail {
 
 class first_error {
 public:
-    /// Calls it; keeps what it throws, if nothing was kept before.
+    /// Calls `call`. Swallows its exception and keeps it, if it is the first.
     template <class Call>
     void attempt(Call&& call) {
 #if MUSTER_EXCEPTIONS
@@ -23,7 +23,7 @@ public:
         std::forward<Call>(call)();
 #endif
     }
-    /// Throws what was kept.
+    /// Throws the kept exception, if any, and forgets it.
     void rethrow() {
 #if MUSTER_EXCEPTIONS
         if (kept_) std::rethrow_exception(std::exchange(kept_, nullptr));

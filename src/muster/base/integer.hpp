@@ -1,11 +1,11 @@
-// Small arithmetic on 64-bit words. Here instead of <algorithm>, which every user would compile.
+// Arithmetic on 64-bit words. Replaces <algorithm>, which every user would have to compile.
 #pragma once
 
 #include <cstdint>
 
 namespace muster::detail {
 
-/// A word whose lowest `bits` bits are set.
+/// Returns a word whose lowest `bits` bits are set.
 constexpr std::uint64_t low_bits(unsigned bits) noexcept {
     return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
 }

@@ -1,4 +1,4 @@
-// raw_array: room for trivially copyable values that grows as bytes, in place where the system can.
+// raw_array: memory for trivially copyable values that grows by `realloc`, in place where possible.
 #pragma once
 
 #include <muster/base/error.hpp>
@@ -9,10 +9,10 @@
 
 namespace muster::detail {
 
-/// Owns uninitialised room; who uses it knows which elements have a value.
+/// Owns uninitialised memory; the user tracks which elements have a value.
 template <class T>
 class raw_array {
-    static_assert(__is_trivially_copyable(T));  // a trait would be compiled for each type
+    static_assert(__is_trivially_copyable(T));  // the standard trait costs compile time per type
     static_assert(alignof(T) <= alignof(std::max_align_t));
 
 public:
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
     [[nodiscard]] T& operator[](std::size_t index) const noexcept { return data_[index]; }
 
-    /// Room for at least `count`; `std::bad_alloc` changes nothing. Moves the elements.
+    /// Makes room for `count` elements. `std::bad_alloc` changes nothing. May move elements.
     void grow(std::size_t count) {
         if (count <= capacity_) return;
         // NOLINTBEGIN(bugprone-sizeof-expression): T may be a pointer
@@ -49,7 +49,7 @@ public:
         capacity_ = count;
     }
 
-    /// Gives back the room beyond `count`, if the system can. May move the elements.
+    /// Frees the memory beyond `count` elements, if the allocator can. May move elements.
     void trim(std::size_t count) noexcept {
         if (count >= capacity_) return;
         if (count == 0) {

@@ -1,11 +1,12 @@
-// reserve: room in a vector for what is added later without failing.
+// reserve: makes room in a vector, so that adding elements later cannot fail.
 #pragma once
 
 #include <cstddef>
 
 namespace muster::detail {
 
-/// Room for `more` further elements; ample, so that doing it for each costs O(1) amortised.
+/// Makes room for `more` further elements. Doubles the capacity, so that a call per element costs
+/// O(1) amortised.
 template <class Vector>
 void reserve_more(Vector& vector, std::size_t more) {
     const std::size_t needed = vector.size() + more;

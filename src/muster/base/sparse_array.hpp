@@ -1,7 +1,7 @@
-// sparse_array: an array most of whose elements are absent, with indices of 64 bits.
+// sparse_array: an array with 64-bit indices, most of whose elements are absent.
 //
-// A tree of nodes with 64 places each; a leaf holds 64 neighbouring elements and a bit for each that is
-// there. The tree is as high as the largest index asks for: 64 elements need one leaf, 2^18 three levels.
+// A tree of nodes with 64 entries each. A leaf holds 64 neighbouring elements and a presence bit
+// for each. The largest index determines the height: 64 elements need one leaf, 2^18 three levels.
 //
 //     height 1          [ branch: 64 children ]
 //                         |                 |
@@ -24,7 +24,7 @@ class sparse_array {
     static_assert(alignof(Value) <= alignof(std::max_align_t));
 
 public:
-    /// What `next` returns when there is none; no element has this index.
+    /// The result of `next` if no element follows; no element has this index.
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
     sparse_array() = default;
@@ -37,7 +37,7 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-    /// The element, or null. O(height), the same path for all neighbours.
+    /// Returns the element, or null. O(height).
     [[nodiscard]] Value* find(std::uint64_t index) const noexcept {
         if (root_ == nullptr || !reaches(index)) return nullptr;
         void* at = root_;
@@ -50,7 +50,7 @@ public:
                                                             : nullptr;
     }
 
-    /// The element, which must be there.
+    /// The element must exist.
     [[nodiscard]] Value& operator[](std::uint64_t index) const noexcept {
         void* at = root_;
         for (unsigned height = height_; height != 0; --height)
@@ -58,7 +58,8 @@ public:
         return static_cast<leaf*>(at)->values[place(index, 0)];
     }
 
-    /// The element; a new one gets `initial`. `std::bad_alloc` adds nothing. Elements never move.
+    /// Returns the element, and inserts it with the value `initial` if it is absent.
+    /// `std::bad_alloc` adds no element. Elements never move.
     Value& ensure(std::uint64_t index, const Value& initial) {
         if (root_ == nullptr)
             plant(index);
@@ -82,7 +83,7 @@ public:
         return value;
     }
 
-    /// The element must be there.
+    /// The element must exist.
     void erase(std::uint64_t index) noexcept {
         if (erase_below(root_, height_, index)) {
             root_ = nullptr;
@@ -91,7 +92,7 @@ public:
         --size_;
     }
 
-    /// The lowest index from `index` on that has an element, or `none`.
+    /// Returns the lowest index from `index` on that has an element, or `none`.
     [[nodiscard]] std::uint64_t next(std::uint64_t index) const noexcept {
         if (root_ == nullptr || !reaches(index)) return none;
         return next_below(root_, height_, index) ? index : none;
@@ -121,13 +122,13 @@ private:
     }
 
     static void* make_node(unsigned height) {
-        // SAFETY: both are trivial types for which all bytes 0 is a value: nothing present, no child.
+        // SAFETY: both types are trivial, and zero bytes are a valid value: an empty node.
         void* const made = std::calloc(1, height == 0 ? sizeof(leaf) : sizeof(branch));
         if (made == nullptr) raise_out_of_memory();
         return made;
     }
 
-    /// The first node of an empty tree, as high as `index` asks for.
+    /// Makes the root of an empty tree, high enough for `index`.
     void plant(std::uint64_t index) {
         unsigned height = 0;
         while (!reaches(height, index)) ++height;
@@ -143,7 +144,7 @@ private:
         ++height_;
     }
 
-    /// True if nothing was left of the node, which is freed then.
+    /// Frees the node and returns true if it has become empty.
     static bool erase_below(void* at, unsigned height, std::uint64_t index) noexcept {
         std::uint64_t left = 0;
         if (height == 0) {
@@ -166,7 +167,7 @@ private:
     static bool next_below(const void* at, unsigned height, std::uint64_t& index) noexcept {
         const std::uint64_t from_here = ~std::uint64_t{0} << place(index, height);
         const std::uint64_t base =
-            index >> 6 * height >> 6 << 6;  // of this node, in units of a child
+            index >> 6 * height >> 6 << 6;  // of this node, counted in children
         if (height == 0) {
             const std::uint64_t left = static_cast<const leaf*>(at)->present & from_here;
             if (left != 0) index = base | static_cast<unsigned>(std::countr_zero(left));

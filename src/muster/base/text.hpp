@@ -1,4 +1,4 @@
-// text: puts the parts of a sentence together.
+// text: concatenates the parts of a message.
 #pragma once
 
 #include <cstdint>

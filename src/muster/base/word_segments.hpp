@@ -1,12 +1,13 @@
-// word_segments: an array of words that grows while other threads read and write it. Nothing in it ever moves.
+// word_segments: an array of words that grows while other threads use it. Words never move.
 //
 //     segment       0            1            2                     3
-//               [ 1,024 ]    [ 1,024 ]    [ 2,048          ]    [ 4,096                             ]  ...
+//               [ 1,024 ]    [ 1,024 ]    [ 2,048          ]    [ 4,096                     ]  ...
 //     index      0            1,024        2,048                 4,096
 //
-// A segment is allocated once, zeroed, and becomes visible by one compare-exchange of its pointer; of several
-// threads that bring the same one, one wins and the others free theirs. Each word has a note beside it, in
-// an array behind the words of its segment: who only asks for words does not load notes.
+// A segment is allocated once, zeroed, and published by one compare-exchange of its pointer. If
+// several threads allocate the same segment, the first publishes it and the rest free theirs. Each
+// word has a note. The notes follow the words of their segment, so that readers of words do not
+// load notes.
 #pragma once
 
 #include <muster/base/atomic_word.hpp>
@@ -20,7 +21,7 @@
 
 namespace muster::detail {
 
-/// Any thread may call anything at any time, but the destructor.
+/// Any thread may call any function at any time, except the destructor.
 template <class Word, class Note, unsigned IndexBits>
 class word_segments {
     static_assert(IndexBits >= 1 && IndexBits <= 40);
@@ -31,7 +32,7 @@ public:
         atomic_word_ref<Note> note;
     };
 
-    /// All words start as 0, but the one at index 0.
+    /// All words start as 0, except the word at index 0, which starts as `at_zero`.
     explicit word_segments(Word at_zero) noexcept : at_zero_(at_zero) {}
     word_segments(const word_segments&) = delete;
     word_segments& operator=(const word_segments&) = delete;
@@ -40,36 +41,36 @@ public:
             std::free(static_cast<void*>(segment.load_relaxed()));
     }
 
-    /// The word at `index`, or null if its segment is not there (or not yet seen by this thread).
-    /// `index` has at most `IndexBits` bits.
+    /// Returns the word at `index`, or null if its segment does not exist (or is not yet visible to
+    /// this thread). `index` has at most `IndexBits` bits.
     [[nodiscard]] Word* find(std::uint64_t index) const noexcept {
         const unsigned segment = segment_of(index);
         Word* const words = segments_[segment].load();
         return words == nullptr ? nullptr : words + (index - begin_of(segment));
     }
 
-    /// Word and note at an index whose segment is known to be there: the index was read, by an acquire,
-    /// from where somebody stored it who had seen the segment.
+    /// Returns word and note at `index`. Its segment must be visible to this thread: the caller has
+    /// acquired the index from a thread that had seen the segment.
     [[nodiscard]] place at(std::uint64_t index) const noexcept {
         const unsigned segment = segment_of(index);
         Word* const words = segments_[segment].load();
         const std::uint64_t offset = index - begin_of(segment);
-        // SAFETY: notes stand behind the words in the same block; a multiple of 1,024 words aligns them.
+        // SAFETY: the notes follow the words in the same block; segment sizes keep them aligned.
         Note* const notes = reinterpret_cast<Note*>(words + size_of(segment));
         return {atomic_word_ref<Word>(words + offset), atomic_word_ref<Note>(notes + offset)};
     }
 
-    /// Makes sure that all indices from `begin` to before `end` are there. `std::bad_alloc` leaves what is
-    /// there already.
+    /// Allocates the segments of all indices in [begin, end). On `std::bad_alloc`, segments that
+    /// were allocated remain.
     void ensure(std::uint64_t begin, std::uint64_t end) {
         if (begin == end) return;
         const unsigned last = segment_of(end - 1);
         for (unsigned segment = segment_of(begin); segment <= last; ++segment)
             if (segments_[segment].load_relaxed() == nullptr) [[unlikely]]
-                bring(segment);
+                allocate_segment(segment);
     }
 
-    /// How many indices from 0 on are there.
+    /// Returns how many indices from 0 on have a word.
     [[nodiscard]] std::uint64_t capacity() const noexcept {
         unsigned segment = 0;
         while (segment != segment_count && segments_[segment].load_relaxed() != nullptr) ++segment;
@@ -82,8 +83,7 @@ private:
     static constexpr unsigned segment_count =
         IndexBits <= smallest_bits ? 1 : IndexBits - smallest_bits + 1;
 
-    // The place of the highest bit is the number of the segment, but for the lowest indices, which share
-    // the first one.
+    // The highest set bit of the index selects the segment; the lowest indices share segment 0.
     static constexpr unsigned segment_of(std::uint64_t index) noexcept {
         return 64 - smallest_bits - static_cast<unsigned>(__builtin_clzll(index | (smallest - 1)));
     }
@@ -94,13 +94,13 @@ private:
         return segment == 0 ? smallest : begin_of(segment);
     }
 
-    MUSTER_COLD void bring(unsigned segment) {
+    MUSTER_COLD void allocate_segment(unsigned segment) {
         void* const block = std::calloc(size_of(segment), sizeof(Word) + sizeof(Note));
         if (block == nullptr) raise_out_of_memory();
-        // SAFETY: integers, whose lifetime begins with that of the block; calloc aligns for all of them.
+        // SAFETY: integers, whose lifetime begins with the block's; calloc aligns for all of them.
         auto* const words = static_cast<Word*>(block);
         if (segment == 0) *words = at_zero_;
-        // Released, so that who sees the segment sees it zeroed, and the word at index 0.
+        // Release: a thread that sees the segment also sees its zeros and the word at index 0.
         Word* there = nullptr;
         if (!segments_[segment].compare_exchange(there, words)) std::free(block);
     }

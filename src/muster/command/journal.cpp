@@ -7,7 +7,8 @@
 namespace muster::detail {
 
 void journal::grow() {
-    if (now_.entries >= none / 2) raise(errc::limit, "too many changes in one scope");
+    if (now_.entries >= none / 2)
+        raise(errc::limit, "too many changes in one scope: commit more often");
     if (now_.entries == entries_.capacity()) entries_.grow(larger(64, entries_.capacity() * 2));
     if (now_.groups == groups_.capacity()) groups_.grow(larger(64, groups_.capacity() * 2));
 }
@@ -25,15 +26,15 @@ void journal::widen() {
         }
 }
 
-/// Where it is, or the free place where it would be.
-std::size_t journal::place_of(std::uint64_t who) const noexcept {
+/// Returns the place of this id, or the free place where it belongs.
+std::size_t journal::place_of(std::uint64_t e) const noexcept {
     const std::size_t mask = places_.capacity() - 1;
-    std::size_t at = who & mask;
-    while (places_[at].epoch == epoch_ && places_[at].id != who) at = (at + 1) & mask;
+    std::size_t at = e & mask;
+    while (places_[at].epoch == epoch_ && places_[at].id != e) at = (at + 1) & mask;
     return at;
 }
 
-/// Of all groups that have none yet, and one more.
+/// Adds the missing groups to the table, and leaves room for one more.
 void journal::find_places() {
     while ((taken_ + now_.groups - placed_ + 1) * 2 > places_.capacity()) widen();
     for (; placed_ < now_.groups; ++placed_) {
@@ -47,14 +48,14 @@ void journal::find_places() {
     }
 }
 
-std::uint32_t journal::ensure(std::uint64_t who, std::uint32_t open) {
+std::uint32_t journal::ensure(std::uint64_t e, std::uint32_t open) {
     find_places();
-    const place& found = places_[place_of(who)];
+    const place& found = places_[place_of(e)];
     if (found.epoch == epoch_ && found.group != none && found.group >= open) return found.group;
-    return add_group(who, false);
+    return add_group(e, false);
 }
 
-array_list<std::uint32_t> journal::waiting_for(std::uint64_t who) {
+array_list<std::uint32_t> journal::dependency_of(std::uint64_t e) {
     array_list<std::uint32_t> found;
     if (now_.groups == done_) return found;
     find_places();
@@ -66,7 +67,7 @@ array_list<std::uint32_t> journal::waiting_for(std::uint64_t who) {
                 found.push_back(at);
         }
     };
-    const place& known = places_[place_of(who)];
+    const place& known = places_[place_of(e)];
     if (known.epoch == epoch_) add_all(known.group);
     add_all(now_.segment - 1);  // the last barrier
     std::ranges::sort(found);
@@ -74,17 +75,18 @@ array_list<std::uint32_t> journal::waiting_for(std::uint64_t who) {
 }
 
 bool journal::has_value_of(const fragment_data& fragment) const noexcept {
-    const auto waits = [&](const journal_entry& one) {
-        return one.fragment == &fragment && has_component(one.kind);
+    const auto matches = [&](const journal_entry& entry) {
+        return entry.fragment == &fragment && has_component(entry.kind);
     };
-    return std::any_of(entries_.data(), entries_.data() + now_.entries, waits);
+    return std::any_of(entries_.data(), entries_.data() + now_.entries, matches);
 }
 
-bool journal::has_value_of(const fragment_data& fragment, std::uint64_t who) const noexcept {
-    const auto waits = [&](const journal_entry& one) {
-        return one.fragment == &fragment && has_component(one.kind) && groups_[one.group].id == who;
+bool journal::has_value_of(const fragment_data& fragment, std::uint64_t e) const noexcept {
+    const auto matches = [&](const journal_entry& entry) {
+        return entry.fragment == &fragment && has_component(entry.kind) &&
+               groups_[entry.group].id == e;
     };
-    return std::any_of(entries_.data(), entries_.data() + now_.entries, waits);
+    return std::any_of(entries_.data(), entries_.data() + now_.entries, matches);
 }
 
 bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {
@@ -96,7 +98,7 @@ bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {
 
 bool journal::pop_group(const position& to, journal_group& popped) noexcept {
     if (now_.groups <= to.groups) {
-        if (now_.groups < to.groups) return false;  // it was rewound further already
+        if (now_.groups < to.groups) return false;  // already rewound past `to`
         now_ = to;
         memory_.rewind(to.memory);
         return false;

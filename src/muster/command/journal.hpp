@@ -1,17 +1,17 @@
-// journal: changes that wait for the end of a scope. The room `command` owns them and works out what
-// several changes of one entity come to (`plan`); `store` carries them out.
+// journal: changes that are deferred until a scope ends. The room `command` owns them and computes
+// the net effect of several changes of one entity (`plan`); `store` applies them.
 //
-// Entries stand in the order of their recording, so that a scope that is cancelled takes its own away
-// from the end. Those of one entity are a group; groups stand in the order in which their entities
-// were first touched, which is the order they are carried out in:
+// Entries are stored in recording order, so that a cancelled scope pops its own entries from the
+// end. The entries of one entity form a group. Groups are ordered by the first change of their
+// entity, and applied in this order:
 //
 //     groups    [ e7       ][ e2     ][ e9 ][ barrier ][ e7 ]
 //                   |            |
-//     entries   [ put ]<-----[ put ]<--[ remove ]          each knows the one before it in its group
+//     entries   [ put ]<-----[ put ]<--[ remove ]          each links to the previous in its group
 //                   |            |
-//     memory     position     velocity                     values lie in blocks that are used again
+//     memory     position     velocity                     values are stored in reusable blocks
 //
-// A barrier concerns many entities: nothing is put together across it.
+// A barrier affects many entities: changes before and after it are never merged.
 #pragma once
 
 #include <muster/base/arena.hpp>
@@ -32,47 +32,47 @@ enum class change_kind : std::uint8_t {
     put,             // a value to insert or assign
     keep,            // a value to insert, if there is none
     replace,         // a value to assign, if there is one
-    touch,           // as if the value were assigned
+    touch,           // notifies as if the value were assigned
     remove,          // the fragment
     clear,           // all fragments
     destroy,         // the entity
-    clear_fragment,  // from here on: of a barrier
+    clear_fragment,  // this and the following kinds occur only in barriers
     copy_fragment,
     reserve,
-    batch,  // the changes before it in its group are made to all entities that it finds
+    batch,  // applies the preceding changes of its group to all entities that it finds
 };
 
-/// Whether the value of a change is a component.
+/// Whether changes of this kind have a component as their value.
 constexpr bool has_component(change_kind kind) noexcept {
     return kind == change_kind::put || kind == change_kind::keep || kind == change_kind::replace;
 }
 
 struct journal_entry {
-    fragment_data* fragment;  // null: the change concerns none, or it was destroyed meanwhile
-    void* value;  // of a component, owned; null: a tag, or it has gone where it belongs.
-                  // Of others: a `journal_note`, or null
+    fragment_data* fragment;  // null: the change has no fragment, or the fragment was destroyed
+    void* value;              // a component: owned; null: a tag, or the value was moved out.
+                              // Other kinds: a `journal_note`, or null
     std::uint32_t group;
-    std::uint32_t previous;  // of the same group, or `journal::none`
+    std::uint32_t previous;  // previous entry of the group, or `journal::none`
     change_kind kind;
-    slot_index slot = no_slot;  // of a sparse fragment, where the value is made: it need not move
+    slot_index slot = no_slot;  // of a sparse fragment: the reserved slot that the value is in
 };
 
 /// A change without its value.
 struct change_shape {
-    fragment_data* fragment;  // null: it concerns none, as `clear`
+    fragment_data* fragment;  // null: the change has no fragment, as `clear`
     change_kind kind;
 
     friend bool operator==(const change_shape&, const change_shape&) noexcept = default;
 };
 
-/// Whom a batch concerns: all entities of some chunks or, where sparse fragments are asked for, some.
+/// The entities that a batch changes: whole chunks or, if its query has sparse terms, single ids.
 struct batch_targets {
     array_list<chunk_data*> chunks;
     array_list<std::uint64_t> ids;
     bool is_by_id = false;
 };
 
-/// Who knows that; asked when the batch's turn comes.
+/// Finds these entities: once to count them, and again when the batch is applied.
 struct target_finder {
     void (*find)(void* store, void* cache, void* list, batch_targets& found);
     void* store;
@@ -82,21 +82,21 @@ struct target_finder {
     void operator()(batch_targets& found) const { find(store, cache, list, found); }
 };
 
-/// What else is to be known of a change.
+/// Additional data of a change.
 struct journal_note {
     std::source_location where{};
-    std::string_view system{};  // that made the change; see `store::acting`
-    std::uint64_t count = 0;    // of `reserve`: rows
-    target_finder finder{};     // of `batch`
+    std::string_view system{};  // the system that made the change; see `store::current_system`
+    std::uint64_t count = 0;    // for `reserve`: number of rows
+    target_finder finder{};     // for `batch`
 };
 
 struct journal_group {
-    std::uint64_t id;    // the entity's, as `basic_id::value` says it
-    std::uint32_t last;  // entry, or `journal::none`
-    /// The group that the entity had before, or `journal::none`; of a barrier: the barrier before.
+    std::uint64_t id;    // value of the entity's id; for `reserve`: serial of the chunk
+    std::uint32_t last;  // last entry, or `journal::none`
+    /// Previous group of the same entity, or `journal::none`. For a barrier: the previous barrier.
     std::uint32_t shadowed;
     bool is_barrier;
-    bool is_born;  // the entity was made in the scope that the group was made in
+    bool is_new_entity;  // the entity was created in the same scope as the group
 };
 
 class MUSTER_API journal {
@@ -106,7 +106,7 @@ public:
     struct position {
         std::uint32_t entries = 0;
         std::uint32_t groups = 0;
-        std::uint32_t segment = 0;  // the first group behind the last barrier
+        std::uint32_t segment = 0;  // first group after the last barrier
         arena::position memory;
     };
 
@@ -124,84 +124,90 @@ public:
         return groups_[index];
     }
 
-    /// Room for another entry in another group: the next `add` or `bear` cannot fail.
+    /// Makes room for one entry and one group, so that the next `record_spawn` cannot fail. Throws
+    /// `std::bad_alloc` or `errc::limit`.
     void reserve_one() {
         if (now_.entries == entries_.capacity() || now_.groups == groups_.capacity()) [[unlikely]]
             grow();
     }
-    /// A change of this entity, behind all others; without a value. `std::bad_alloc` changes nothing.
-    journal_entry& add(std::uint64_t who, change_kind kind, fragment_data* fragment) {
+    /// Appends a change of this entity, without a value. `std::bad_alloc` and `errc::limit` change
+    /// nothing.
+    journal_entry& add(std::uint64_t e, change_kind kind, fragment_data* fragment) {
         reserve_one();
         const std::uint32_t open = now_.segment > done_ ? now_.segment : done_;
         const std::uint32_t last = now_.groups - 1;
-        const bool is_last = now_.groups > open && groups_[last].id == who;
-        return append(is_last ? last : ensure(who, open), kind, fragment);
+        const bool is_last = now_.groups > open && groups_[last].id == e;
+        return append(is_last ? last : ensure(e, open), kind, fragment);
     }
-    /// An entity was made. Room is there.
-    void bear(std::uint64_t who) noexcept { groups_[add_group(who, false)].is_born = true; }
-    /// The same for one whose changes, if there are any, were recorded last. Room is there.
-    void bear_last(std::uint64_t who) noexcept {
-        if (now_.groups == 0 || groups_[now_.groups - 1].id != who ||
+    /// Records that the entity was created. The caller has called `reserve_one`.
+    void record_spawn(std::uint64_t e) noexcept {
+        groups_[add_group(e, false)].is_new_entity = true;
+    }
+    /// Like `record_spawn`, for an entity whose changes, if any, were recorded last. The caller has
+    /// called `reserve_one`.
+    void record_spawn_last(std::uint64_t e) noexcept {
+        if (now_.groups == 0 || groups_[now_.groups - 1].id != e ||
             groups_[now_.groups - 1].is_barrier)
-            return bear(who);
-        groups_[now_.groups - 1].is_born = true;
+            return record_spawn(e);
+        groups_[now_.groups - 1].is_new_entity = true;
     }
-    /// A change of many.
-    journal_entry& add_barrier(std::uint64_t who, change_kind kind, fragment_data* fragment) {
+    /// Appends a change of many entities.
+    journal_entry& add_barrier(std::uint64_t e, change_kind kind, fragment_data* fragment) {
         reserve_one();
-        groups_[add_group(who, true)].shadowed = now_.segment - 1;  // `none` if there is none
+        groups_[add_group(e, true)].shadowed = now_.segment - 1;  // wraps to `none` for the first
         now_.segment = now_.groups;
         return append(now_.groups - 1, kind, fragment);
     }
-    /// One more in the group of the barrier that was added last.
+    /// Appends a change to the group of the last barrier.
     journal_entry& extend_barrier(change_kind kind, fragment_data* fragment) {
         reserve_one();
         return append(now_.groups - 1, kind, fragment);
     }
-    void annotate(journal_entry& one, const journal_note& note) {
-        one.value = ::new (memory_.allocate(sizeof note, alignof(journal_note))) journal_note(note);
+    void annotate(journal_entry& entry, const journal_note& note) {
+        entry.value =
+            ::new (memory_.allocate(sizeof note, alignof(journal_note))) journal_note(note);
         now_.memory = memory_.now();
     }
-    /// Room for a value in the journal's memory.
+    /// Allocates room for a value in the journal's memory.
     [[nodiscard]] void* allocate(const type_info& type) {
         void* const made = memory_.allocate(type.size, type.alignment);
         now_.memory = memory_.now();
         return made;
     }
 
-    /// All that waits for this entity, in its order, and the barriers among it, but for batches: who
-    /// they will concern is not known yet. O(its changes).
-    [[nodiscard]] array_list<std::uint32_t> waiting_for(std::uint64_t who);
-    /// Whether a value of this fragment waits, for anyone or for this entity. O(all).
+    /// Returns the pending entries that affect this entity, in order. Includes barriers, except for
+    /// batches, whose targets are not known yet. O(n log n) for n such entries.
+    [[nodiscard]] array_list<std::uint32_t> dependency_of(std::uint64_t e);
+    /// Whether a value of this fragment is pending, for any entity or for this entity. O(entries).
     [[nodiscard]] bool has_value_of(const fragment_data& fragment) const noexcept;
-    [[nodiscard]] bool has_value_of(const fragment_data& fragment,
-                                    std::uint64_t who) const noexcept;
+    [[nodiscard]] bool has_value_of(const fragment_data& fragment, std::uint64_t e) const noexcept;
 
-    /// The groups before this one have been carried out: nothing is added to them any more.
+    /// Closes the groups before this one, which are being applied: no change is added to them any
+    /// more.
     void begin(std::uint32_t group) noexcept { done_ = group; }
 
-    /// Takes the last entry away, if there is one behind `to`. What becomes of its value is the caller's
-    /// to see to.
+    /// Removes the last entry, if it was added after `to`. The caller destroys its value.
     [[nodiscard]] bool pop_entry(const position& to, journal_entry& popped) noexcept;
-    /// The same with groups, when the entries are gone.
+    /// Removes the last group, if it was added after `to`. Requires that the entries are removed.
+    /// The call that finds no more groups also rewinds the memory.
     [[nodiscard]] bool pop_group(const position& to, journal_group& popped) noexcept;
-    /// Forgets everything; keeps the memory.
+    /// Removes all entries and groups; keeps the memory.
     void clear() noexcept;
-    /// Gives memory back; there must be no entry.
+    /// Frees the memory. There must be no entry.
     void free() noexcept;
 
 private:
     struct place {
         std::uint64_t id;
         std::uint32_t group;
-        std::uint32_t epoch;  // of another: the place is free
+        std::uint32_t epoch;  // if not the current epoch, the place is free
     };
 
-    [[nodiscard]] std::size_t place_of(std::uint64_t who) const noexcept;
-    /// The group of this entity from `open` on.
-    [[nodiscard]] std::uint32_t ensure(std::uint64_t who, std::uint32_t open);
-    std::uint32_t add_group(std::uint64_t who, bool is_barrier) noexcept {
-        groups_[now_.groups] = {who, none, none, is_barrier, false};
+    [[nodiscard]] std::size_t place_of(std::uint64_t e) const noexcept;
+    /// Returns the group of this entity, at or after `open`; adds one if there is none.
+    [[nodiscard]] std::uint32_t ensure(std::uint64_t e, std::uint32_t open);
+    std::uint32_t add_group(std::uint64_t e, bool is_barrier) noexcept {
+        groups_[now_.groups] = {e, none, none, is_barrier, false};
         return now_.groups++;
     }
     journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment) noexcept {
@@ -215,13 +221,13 @@ private:
     void widen();
 
     position now_;
-    std::uint32_t done_ = 0;   // groups that were carried out
-    std::uint32_t epoch_ = 1;  // of the table; never 0
+    std::uint32_t done_ = 0;   // groups before this one are closed; see `begin`
+    std::uint32_t epoch_ = 1;  // current epoch of `places_`; never 0
     raw_array<journal_entry> entries_;
     raw_array<journal_group> groups_;
-    raw_array<place> places_;   // by the lowest bits of ids, which differ for most
-    std::size_t taken_ = 0;     // places in this epoch; at most half of them
-    std::uint32_t placed_ = 0;  // groups that have a place: others get theirs when one is sought
+    raw_array<place> places_;   // hash table by the low bits of ids, which rarely collide
+    std::size_t taken_ = 0;     // used places of this epoch; at most half of all
+    std::uint32_t placed_ = 0;  // groups in the table; `find_places` adds the others on demand
     arena memory_;
 };
 

@@ -17,7 +17,7 @@ std::uintptr_t this_thread() noexcept {
     return std::uintptr_t{thread_number()} + 1;
 }
 
-lane_guard::lane_guard(lane& one) noexcept : lane_(one) {
+lane_guard::lane_guard(lane& worker) noexcept : lane_(worker) {
     lane_.outer = innermost;
     innermost = &lane_;
 }

@@ -1,7 +1,8 @@
-// plan: what the changes of one entity, in their order, come to: one move, and what hooks are told.
+// plan: the net effect of all recorded changes of one entity: target chunk, column mapping, values
+// to write, notifications to send.
 //
-// It depends only on the chunk that the entity is in, on the sparse fragments that it has, and on the
-// changes' shape, their kinds and fragments: entities that are treated alike share a plan.
+// It depends only on the entity's chunk, on its sparse fragments, and on the kinds and fragments of
+// the changes. Entities for which these are equal share a plan.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -18,53 +19,55 @@ namespace muster::detail {
 struct MUSTER_API plan {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
 
-    /// A value of the target that does not come from the source.
+    /// A value of the target that is not moved from the source.
     struct arrival {
-        std::uint32_t column;  // of the target
-        std::uint32_t given;   // which change has the value; `none`: the default value
+        std::uint32_t column;  // column of the target
+        std::uint32_t given;   // index of the change with the value; `none`: the default value
     };
 
-    /// What becomes of a sparse fragment. Its value is made in a slot of its own, and stays there.
-    struct beside_change {
+    /// The effect on a sparse fragment. The new value is constructed in a slot of its own.
+    struct sparse_change {
         fragment_data* fragment;
-        bool was_there;       // a value goes
-        bool comes;           // a value comes
-        std::uint32_t given;  // which change has it; `none`: the default value
+        bool was_there;       // the old value is removed
+        bool is_inserted;     // a new value is inserted
+        std::uint32_t given;  // index of the change with the value; `none`: the default value
     };
 
     chunk_data* from = nullptr;
     chunk_data* to = nullptr;
-    array_list<fragment_data*> beside;  // the sparse fragments that it has
-    std::vector<beside_change> beside_changes;
-    array_list<std::uint32_t> columns;  // for each of the source: which of the target, or
-                                        // `edge::dropped`
+    array_list<fragment_data*> sparse;  // the entity's sparse fragments
+    std::vector<sparse_change> sparse_changes;
+    array_list<std::uint32_t> columns;  // per column of the source: the column of the target,
+                                        // or `edge::dropped`
     std::vector<arrival> arrivals;
 
-    // What hooks and observers are told, in the order of fragments; only those that have such.
+    // Notifications for hooks and observers, in the order of fragments. Contains only fragments
+    // that have hooks or observers.
     array_list<fragment_data*> removed;
-    struct told {
+    struct notice {
         fragment_data* fragment;
         bool is_new;
     };
-    std::vector<told> present;  // inserted or assigned
-    bool calls = false;         // hooks are among them
+    std::vector<notice> present;  // inserted or assigned
+    bool calls = false;           // some of them are for hooks
 
-    [[nodiscard]] bool is_told() const noexcept { return !removed.empty() || !present.empty(); }
+    [[nodiscard]] bool has_notices() const noexcept { return !removed.empty() || !present.empty(); }
 
-    array_list<fragment_data*> settled;  // whose type was open until a value arrives
+    array_list<fragment_data*> types_fixed;  // untyped fragments whose type this change fixes
 
-    /// No hook, no default value, no sparse fragment, and no code of the user's runs for it.
+    /// The move only copies bytes: without hooks, default values, sparse fragments and user code.
     bool moves_bytes = false;
 
-    std::vector<change_shape> shape;  // what it was made for
-    std::uint64_t generation = 0;     // of the graph, then; 0: never
+    std::vector<change_shape> shape;  // the changes that it was built for
+    std::uint64_t generation = 0;     // of the graph when it was built; 0: not valid
 };
 
-/// The plans that were needed lately.
+/// The plans that were used last.
 class MUSTER_API plan_cache {
 public:
-    /// Ends with the next call. Can fail as `chunk_graph::ensure` does.
-    const plan& find(chunk_graph& graph, chunk_data& from, std::span<fragment_data* const> beside,
+    /// Returns the plan for these changes. The next call invalidates it. Throws as
+    /// `chunk_graph::ensure` does.
+    const plan& find(chunk_graph& graph, chunk_data& from, std::span<fragment_data* const> sparse,
                      std::span<const change_shape> shape);
 
 private:
@@ -73,19 +76,19 @@ private:
 };
 
 /// The value of a change.
-struct waiting_value {
-    void* at = nullptr;         // null: there is none
-    slot_index slot = no_slot;  // of a sparse fragment
+struct pending_value {
+    void* at = nullptr;         // null: no value
+    slot_index slot = no_slot;  // for a sparse fragment
 };
 
-/// What is needed while a journal is carried out.
-struct playback {
+/// Buffers that are reused while a journal is applied.
+struct apply_buffers {
     plan_cache plans;
-    const plan* last_plan = nullptr;    // of `plans`, which may have another there by now
-    std::vector<change_shape> shape;    // of the entity that is carried out
-    std::vector<waiting_value> values;  // of it, one for each of the shape; owned
-    arena scratch;                      // for what one change needs
-    array_list<fragment_data*> beside;  // see `store::beside_of`
+    const plan* last_plan = nullptr;    // in `plans`, which may have replaced it since
+    std::vector<change_shape> shape;    // changes of the current entity
+    std::vector<pending_value> values;  // their values, parallel to `shape`; owned
+    arena scratch;                      // memory for the current change
+    array_list<fragment_data*> sparse;  // see `store::sparse_of`
 };
 
 }  // namespace muster::detail

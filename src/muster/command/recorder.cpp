@@ -11,15 +11,17 @@ void recorder::grow() {
 }
 
 void recorder::raise_pinned(std::string_view type) {
-    raise(errc::not_movable, text(type,
-                                  " cannot be moved: a value that waits in a thread's buffer would "
-                                  "have to be. add<T>() makes one where it stays"));
+    raise(errc::not_movable,
+          text(type,
+               " cannot be moved: a recorded value must be movable. Use add<T>(), "
+               "which constructs it in its slot"));
 }
 
 void recorder::rewind(const position& to) noexcept {
     while (size_ > to.changes) {
-        const recorded_change& one = changes_[--size_];
-        if (one.value != nullptr && one.type->destroy != nullptr) one.type->destroy(one.value, 1);
+        const recorded_change& change = changes_[--size_];
+        if (change.value != nullptr && change.type->destroy != nullptr)
+            change.type->destroy(change.value, 1);
     }
     memory_.rewind(to.memory);
     is_discarded_ = false;
@@ -28,9 +30,10 @@ void recorder::rewind(const position& to) noexcept {
 void recorder::discard() noexcept {
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < size_; ++i) {
-        const recorded_change one = changes_[i];
-        if (one.value != nullptr && one.type->destroy != nullptr) one.type->destroy(one.value, 1);
-        if (one.kind == recorded_kind::spawn) changes_[kept++] = one;
+        const recorded_change change = changes_[i];
+        if (change.value != nullptr && change.type->destroy != nullptr)
+            change.type->destroy(change.value, 1);
+        if (change.kind == recorded_kind::spawn) changes_[kept++] = change;
     }
     size_ = kept;
     is_discarded_ = true;

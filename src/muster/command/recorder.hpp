@@ -1,10 +1,11 @@
-// recorder: changes that one thread notes for a world that it may not touch now: in a parallel phase, or
-// in a command buffer. They say what they concern by names that mean the same at any time, ids and the
-// numbers of C++ types, and are entered into the world's journal later, by its own thread.
+// recorder: changes that one thread records for a world that it must not change now: in a parallel
+// phase, or in a command buffer. They refer to entities and fragments by id or C++ type index,
+// which stay valid when the world changes. The world's owner thread replays them into the journal
+// later.
 //
 //     changes   [ spawn e7 ][ put e7 ][ put e7 ][ destroy e2 ]
 //                               |         |
-//     memory                 position  velocity        values lie in blocks that are used again
+//     memory                 position  velocity        values are stored in reusable blocks
 #pragma once
 
 #include <muster/base/arena.hpp>
@@ -20,10 +21,10 @@ namespace muster::detail {
 
 enum class recorded_kind : std::uint8_t {
     spawn,
-    put,            // a value to insert or assign
-    keep,           // a value to insert, if there is none
-    start,          // the default value to insert or assign
-    start_missing,  // the same, if there is none
+    put,          // a value to insert or assign
+    keep,         // a value to insert, if there is none
+    set_default,  // the default value to insert or assign
+    add_default,  // the default value to insert, if there is none
     remove,
     clear,
     destroy,
@@ -32,7 +33,7 @@ enum class recorded_kind : std::uint8_t {
 /// A fragment, by its C++ type or by its id.
 struct fragment_name {
     std::uint64_t what = 0;           // a type_index, or the value of an id
-    const type_info* type = nullptr;  // of a C++ type; null: an id
+    const type_info* type = nullptr;  // for a C++ type; null: `what` is an id
 
     template <class T>
     [[nodiscard]] static fragment_name of() {
@@ -42,15 +43,16 @@ struct fragment_name {
 };
 
 struct recorded_change {
-    std::uint64_t who = 0;  // the value of an id
+    std::uint64_t id = 0;  // the value of an id
     fragment_name fragment{};
-    void* value = nullptr;            // owned; null: none, or it has gone where it belongs
-    const type_info* type = nullptr;  // of the value; null: not known here
-    type_index value_type = no_type;  // the same; `no_type`: a tag
+    void* value = nullptr;            // owned; null: none, or the value was moved out
+    const type_info* type = nullptr;  // type of the value; null: unknown here
+    type_index value_type = no_type;  // index of this type; `no_type`: no C++ type
     recorded_kind kind = recorded_kind::spawn;
-    bool begins_call = true;  // false: it goes with the one before, or not at all
+    bool begins_call = true;  // false: part of the same call as the previous change, which
+                              // succeeds or fails as a whole
     std::source_location where{};
-    std::string_view system{};  // that made it, if one did
+    std::string_view system{};  // the system that made the change; empty: none
 };
 
 class MUSTER_API recorder {
@@ -71,17 +73,18 @@ public:
     }
     [[nodiscard]] position now() const noexcept { return {size_, memory_.now()}; }
 
-    /// `std::bad_alloc` and `errc::limit` change nothing.
-    recorded_change& add(recorded_kind kind, std::uint64_t who, fragment_name fragment = {}) {
+    /// Appends a change. `std::bad_alloc` and `errc::limit` change nothing.
+    recorded_change& add(recorded_kind kind, std::uint64_t e, fragment_name fragment = {}) {
         if (size_ == changes_.capacity()) [[unlikely]]
             grow();
         recorded_change& made = changes_[size_++];
-        made = {.who = who, .fragment = fragment, .kind = kind};
+        made = {.id = e, .fragment = fragment, .kind = kind};
         return made;
     }
-    /// A value on its way: see `incoming`. `errc::not_movable` for one that has to be made where it stays.
+    /// Appends a change with a value; see `bound_value`. Throws `errc::not_movable` for a pinned
+    /// type, which must be constructed in its final slot.
     template <class Incoming>
-    void add_value(recorded_kind kind, std::uint64_t who, Incoming& given,
+    void add_value(recorded_kind kind, std::uint64_t e, Incoming& given,
                    const std::source_location& where = {}) {
         using type = typename Incoming::type;
         if constexpr (is_pinned<type>) {
@@ -89,7 +92,7 @@ public:
         } else {
             void* room = nullptr;
             if constexpr (!is_tag<type>) room = memory_.allocate(sizeof(type), alignof(type));
-            recorded_change& made = add(kind, who, given.name());
+            recorded_change& made = add(kind, e, given.name());
             made.type = &type_info_of<type>;
             made.value_type = given.value_type();
             made.where = where;
@@ -102,9 +105,10 @@ public:
 
     [[noreturn]] MUSTER_COLD static void raise_pinned(std::string_view type);
 
-    /// Ends the values that were recorded since, and forgets the changes; keeps the memory.
+    /// Removes the changes recorded since `to` and destroys their values; keeps the memory.
     void rewind(const position& to) noexcept;
-    /// Nothing of it is to happen: ends all values. Only the ids that were shown are of interest still.
+    /// Destroys all values and drops all changes except for spawns: the world still has to release
+    /// the ids that they handed out.
     void discard() noexcept;
     [[nodiscard]] bool is_discarded() const noexcept { return is_discarded_; }
 
@@ -117,7 +121,8 @@ private:
     arena memory_;
 };
 
-/// Takes back what was recorded while it lives, unless it is kept.
+/// Guard: when it is destroyed, removes the changes recorded since its construction unless `keep`
+/// was called.
 class recording {
 public:
     explicit recording(recorder& into) noexcept : into_(into), start_(into.now()) {}
@@ -126,11 +131,12 @@ public:
     ~recording() {
         if (!is_kept_) into_.rewind(start_);
     }
-    /// All of it concerns this id.
-    void keep(std::uint64_t who) noexcept {
-        for (std::uint32_t i = start_.changes; i < into_.size(); ++i) into_.at(i).who = who;
+    /// Keeps the changes, and sets this id in all of them.
+    void keep(std::uint64_t e) noexcept {
+        for (std::uint32_t i = start_.changes; i < into_.size(); ++i) into_.at(i).id = e;
         keep();
     }
+    /// Keeps the changes as one call, which succeeds or fails as a whole when it is replayed.
     void keep() noexcept {
         for (std::uint32_t i = start_.changes + 1; i < into_.size(); ++i)
             into_.at(i).begins_call = false;

@@ -1,5 +1,5 @@
-// connection: a hook that can be cut and restored. The room `event` owns what users hold of hooks; the
-// functions themselves are with their fragments.
+// connection: a handle to a hook, to pause or disconnect it. The room `event` owns the handles to
+// hooks and observers; fragments own the hook functions.
 #pragma once
 
 #include <muster/store/store.hpp>
@@ -12,30 +12,32 @@ namespace muster {
 
 namespace detail {
 
-/// A hook of the user's for values of type T; void: of a type that only the user knows.
+/// Wraps a user's hook for values of type T. `void`: the hook takes an untyped pointer.
 template <class Layout, class T, class Hook>
 hook_function make_hook(Hook&& hook) {
-    using function = std::remove_cvref_t<Hook>;
+    using function = std::decay_t<Hook>;
     using id_type = basic_id<Layout>;
     return {boxed_value::holding(std::forward<Hook>(hook)),
-            [](void* what, std::uint64_t who, [[maybe_unused]] void* value) {
-                // SAFETY: what was boxed, and the value of the fragment that the hook is of.
+            [](void* what, std::uint64_t id, [[maybe_unused]] void* value) {
+                // SAFETY: `what` is the boxed function; `value` is a value of the hook's fragment.
                 function& call = *static_cast<function*>(what);
-                const auto e = to_id<Layout>(who);
+                const auto e = to_id<Layout>(id);
                 if constexpr (std::is_invocable_v<function&>) {
                     call();
                 } else if constexpr (std::is_invocable_v<function&, id_type>) {
                     call(e);
                 } else if constexpr (std::is_void_v<T>) {
-                    static_assert(std::is_invocable_v<function&, id_type, void*>,
-                                  "muster: a hook of an id takes (entity, void*), or less.");
-                    call(e, value);
+                    constexpr bool fits = std::is_invocable_v<function&, id_type, void*>;
+                    static_assert(
+                        fits,
+                        "muster: a hook of an id takes (entity, void*), (entity) or nothing.");
+                    if constexpr (fits) call(e, value);
                 } else {
-                    static_assert(std::is_invocable_v<function&, id_type, T&>,
-                                  "muster: a hook takes (entity, T&), or less.");
-                    if constexpr (is_tag<T>)
+                    constexpr bool fits = std::is_invocable_v<function&, id_type, T&>;
+                    static_assert(fits, "muster: a hook takes (entity, T&), (entity) or nothing.");
+                    if constexpr (fits && is_tag<T>)
                         call(e, tag_value<T>());
-                    else
+                    else if constexpr (fits)
                         call(e, *static_cast<T*>(value));
                 }
             }};
@@ -43,22 +45,24 @@ hook_function make_hook(Hook&& hook) {
 
 }  // namespace detail
 
-/// A hook, to switch it off and on. A value; a copy means the same hook, which stays when it ends. All
-/// calls may come from inside a hook, this one too. Must not be used after its world.
+/// A handle to a hook, to switch it off and on. Copies refer to the same hook. The hook stays when
+/// the handle is destroyed. Hooks may call all functions, even on themselves. Must not be used
+/// after its world is destroyed.
 template <class Layout>
 class basic_connection {
 public:
     basic_connection() = default;
 
-    /// The hook is not called any more. False if it was cut before, or its fragment is destroyed.
-    bool cut() noexcept { return store_ != nullptr && store_->connect_hook(of_, number_, false); }
-    /// It is called again, at its old place among the others.
-    bool restore() noexcept {
-        return store_ != nullptr && store_->connect_hook(of_, number_, true);
-    }
-    /// Cuts it for good: the function ends, as soon as it does not run.
-    bool remove() noexcept { return store_ != nullptr && store_->remove_hook(of_, number_); }
-    [[nodiscard]] bool is_connected() const noexcept {
+    /// Stops calling the hook. Returns false if it was paused or disconnected before, or its
+    /// fragment is destroyed.
+    bool pause() noexcept { return store_ != nullptr && store_->connect_hook(of_, number_, false); }
+    /// Resumes calling the hook, at its old position among the hooks. Returns false unless it was
+    /// paused.
+    bool resume() noexcept { return store_ != nullptr && store_->connect_hook(of_, number_, true); }
+    /// Disconnects the hook permanently. Its function is destroyed as soon as it is not running.
+    /// Returns false if it was disconnected before, or its fragment is destroyed.
+    bool disconnect() noexcept { return store_ != nullptr && store_->remove_hook(of_, number_); }
+    [[nodiscard]] bool connected() const noexcept {
         return store_ != nullptr && store_->is_connected(of_, number_);
     }
 

@@ -1,8 +1,8 @@
-// observer: gathers the entities whose components have changed, to be read when it suits.
+// observer: collects the entities whose components have changed, to read them later.
 //
-//     auto moved = w.observer<position>();               // got one, or it was set, patched or touched
+//     auto moved = w.observer<position>();               // added, set, patched or touched
 //     ...
-//     moved.each([](entity e, position& p) { ... });     // each once; from now on it gathers anew
+//     moved.each([](entity e, position& p) { ... });     // each once; then it starts over
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -20,20 +20,20 @@
 
 namespace muster {
 
-/// What has happened since it was last read, each entity once, in the order of the first time. Writing
-/// through a reference is not seen: `patch` or `touch` say that something has changed. What a scope has
-/// recorded is seen when it is applied; what a hook has undone is not.
+/// The changes since the last read: each entity once, in order of its first change. Does not see
+/// writes through a reference; `patch` and `touch` report a change. Sees recorded changes when
+/// their scope is applied. Does not see changes that a hook has undone.
 ///
-/// Reading shows the entities that have `Ts` by then and match `with` and `without`; others are left
-/// out. An observer without types and terms shows all ids that it has gathered, also of the dead: ask
-/// `alive`. Reading is a scope, as a loop is; what changes meanwhile is kept for the next reading. If it
-/// ends early, by `break` or an exception, those that were not read are kept, too; so is the one whose
-/// turn it was when an exception came.
+/// Reading shows the entities that then have `Ts` and match `with` and `without`; it skips others.
+/// An observer without types and terms shows all collected ids, including dead ones: check `alive`.
+/// Reading opens a scope, like a loop; changes made meanwhile are kept for the next read. If it
+/// ends early, by `break` or an exception, unread entities are kept, too. An exception also keeps
+/// the current entity.
 ///
-/// Moved, not copied; it stops when it ends. Its world may end before it, and it is empty then. What
-/// becomes of a fragment that is destroyed is seen, too; its next use is another fragment, which is not
-/// watched. A change of what it watches costs about 30 ns more. All calls must run alone, as changes of
-/// the world.
+/// Movable, not copyable. Collects until it is destroyed. May outlive its world, and is empty then.
+/// Sees the removals when a fragment is destroyed. The next use of the type creates a new fragment,
+/// which it does not observe. Each change of an observed fragment costs about 30 ns more. All calls
+/// require exclusive access to the world, like changes.
 template <class Layout, class... Ts>
 class basic_observer {
     using store_type = detail::store<Layout>;
@@ -65,45 +65,45 @@ public:
         log_->release();
     }
 
-    // ---- what it gathers -----------------------------------------------------------------------
+    // ---- what it collects ----------------------------------------------------------------------
 
-    /// Also entities that get these.
+    /// Also collects entities to which these are added.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer added() && {
-        return std::move(watch(added_bits, fragment_of<Us>()...));
+        return std::move(subscribe(added_bits, fragment_of<Us>()...));
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     basic_observer added(const Fs&... fragments) && {
-        return std::move(watch(added_bits, query_.id_of(fragments)...));
+        return std::move(subscribe(added_bits, query_.id_of(fragments)...));
     }
-    /// Also those whose value of these is assigned, patched or touched.
+    /// Also collects entities whose value of these is assigned, patched or touched.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer changed() && {
-        return std::move(watch(changed_bits, fragment_of<Us>()...));
+        return std::move(subscribe(changed_bits, fragment_of<Us>()...));
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     basic_observer changed(const Fs&... fragments) && {
-        return std::move(watch(changed_bits, query_.id_of(fragments)...));
+        return std::move(subscribe(changed_bits, query_.id_of(fragments)...));
     }
-    /// Also those that lose these, or die with them.
+    /// Also collects entities from which these are removed, or that are destroyed with them.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer removed() && {
-        return std::move(watch(removed_bits, fragment_of<Us>()...));
+        return std::move(subscribe(removed_bits, fragment_of<Us>()...));
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     basic_observer removed(const Fs&... fragments) && {
-        return std::move(watch(removed_bits, query_.id_of(fragments)...));
+        return std::move(subscribe(removed_bits, query_.id_of(fragments)...));
     }
 
     // ---- what reading shows --------------------------------------------------------------------
 
-    /// Only those that have these, too, when they are read.
+    /// Shows only entities that also have these when they are read.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer with() && {
@@ -116,7 +116,7 @@ public:
         query_ = query_.with(fragments...);
         return std::move(*this);
     }
-    /// Only those that have none of these.
+    /// Shows only entities that have none of these when they are read.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer without() && {
@@ -132,20 +132,23 @@ public:
 
     // ---- reading -------------------------------------------------------------------------------
 
-    /// Calls `look(components...)`, `look(entity, components...)` or `look(entity)` for each.
-    /// O(gathered).
-    template <class Look>
-    void each(Look&& look) {
+    /// Calls `callback(components...)`, `callback(entity, components...)` or `callback(entity)` for
+    /// each entity. O(collected entities).
+    template <class Callback>
+    void each(Callback&& callback) {
         const auto call = [&](id_type e, typename argument<Ts>::value... values) {
-            if constexpr (std::is_invocable_v<Look&, id_type, typename argument<Ts>::value...>) {
-                look(e, values...);
-            } else if constexpr (std::is_invocable_v<Look&, id_type>) {
-                look(e);
+            if constexpr (std::is_invocable_v<Callback&, id_type,
+                                              typename argument<Ts>::value...>) {
+                callback(e, values...);
+            } else if constexpr (std::is_invocable_v<Callback&, id_type>) {
+                callback(e);
             } else {
-                static_assert(std::is_invocable_v<Look&, typename argument<Ts>::value...>,
-                              "muster: the callback takes the components of the observer in its "
-                              "order, with or without the entity before them.");
-                look(values...);
+                constexpr bool fits =
+                    std::is_invocable_v<Callback&, typename argument<Ts>::value...>;
+                static_assert(fits,
+                              "muster: the callback takes the components of the observer in "
+                              "order, optionally preceded by the entity.");
+                if constexpr (fits) callback(values...);
             }
         };
         for (iterator at = begin(); at != end(); ++at) std::apply(call, *at);
@@ -157,29 +160,30 @@ public:
     struct sentinel {};
     [[nodiscard]] sentinel end() const noexcept { return {}; }
 
-    /// All ids that were gathered, whatever has become of them. O(gathered).
+    /// Returns all collected ids, dead or alive, and starts over. O(collected entities).
     [[nodiscard]] std::vector<id_type> take() {
         const detail::array_list<std::uint64_t> values = log_->begin_reading();
         std::vector<id_type> made;
-        const giving_back guard{*log_, values};
+        const unread_guard guard{*log_, values};
         made.reserve(values.size());
-        for (const std::uint64_t one : values) made.push_back(detail::to_id<Layout>(one));
+        for (const std::uint64_t value : values) made.push_back(detail::to_id<Layout>(value));
         guard.read = values.size();
         return made;
     }
 
-    /// How many ids it has gathered, whether or not they match. O(1), as the next.
+    /// The number of collected ids, whether or not they match. O(1), like `empty`.
     [[nodiscard]] std::size_t size() const noexcept { return log_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    /// Forgets them.
+    /// Drops all collected ids.
     void clear() noexcept { log_->clear(); }
 
-    // ---- off and on ----------------------------------------------------------------------------
+    // ---- pause and resume ----------------------------------------------------------------------
 
-    /// Gathers nothing until it is restored, and costs nothing. False if it was cut before.
-    bool cut() noexcept { return connect(false); }
-    bool restore() noexcept { return connect(true); }
-    [[nodiscard]] bool is_connected() const noexcept { return log_->has_world && !log_->is_cut; }
+    /// Stops collecting until `resume`, and costs nothing meanwhile. Returns false if it was paused
+    /// before, or its world is destroyed.
+    bool pause() noexcept { return connect(false); }
+    bool resume() noexcept { return connect(true); }
+    [[nodiscard]] bool connected() const noexcept { return log_->has_world && !log_->is_paused; }
 
 private:
     template <class>
@@ -198,16 +202,16 @@ private:
         };
         rollback guard{store, log_};
         store.add_observer(*log_);
-        (watch(added_bits | changed_bits, fragment_of<typename argument<Ts>::type>()), ...);
+        (subscribe(added_bits | changed_bits, fragment_of<typename argument<Ts>::type>()), ...);
         guard.made = nullptr;
     }
 
-    /// What was taken out and not read goes back.
-    struct giving_back {
+    /// Guard: puts unread ids back into the log when it is destroyed.
+    struct unread_guard {
         detail::change_log& log;
         const detail::array_list<std::uint64_t>& all;
         mutable std::size_t read = 0;
-        ~giving_back() { log.end_reading(all, read); }
+        ~unread_guard() { log.end_reading(all, read); }
     };
 
     template <class U>
@@ -215,19 +219,19 @@ private:
         return store_->id_of(store_->template ensure_fragment<U>());
     }
     template <class... Ids>
-    basic_observer& watch(unsigned kinds, Ids... fragments) {
-        (store_->watch(*log_, fragments, kinds), ...);
+    basic_observer& subscribe(unsigned kinds, Ids... fragments) {
+        (store_->subscribe(*log_, fragments, kinds), ...);
         return *this;
     }
     bool connect(bool wanted) noexcept {
-        if (!log_->has_world || log_->is_cut != wanted) return false;
+        if (!log_->has_world || log_->is_paused != wanted) return false;
         store_->connect_observer(*log_, wanted);
         return true;
     }
 
     store_type* store_;
     query_type query_;
-    detail::change_log* log_;  // held; null: moved from
+    detail::change_log* log_;  // holds a reference; null: moved from
 };
 using observer = basic_observer<layouts::bound>;
 
@@ -247,14 +251,14 @@ public:
         return *this;
     }
     void operator++(int) { ++*this; }
-    friend bool operator==(const iterator& one, sentinel) noexcept {
-        return one.at_ == one.all_.size();
+    friend bool operator==(const iterator& it, sentinel) noexcept {
+        return it.at_ == it.all_.size();
     }
 
     iterator(const iterator&) = delete;
     iterator& operator=(const iterator&) = delete;
-    /// Applies what was changed while reading, or drops it when an exception leaves. May throw as
-    /// `commit` does.
+    /// Applies the changes made while reading, or drops them if an exception leaves the loop.
+    /// Throws like `commit`.
     ~iterator() noexcept(false) {
         const bool has_failed = std::uncaught_exceptions() != exceptions_;
         const bool is_read = !has_failed && at_ < all_.size();
@@ -266,7 +270,7 @@ public:
 private:
     friend class basic_observer;
     using scope = typename store_type::scope;
-    // The observer itself may end, or be moved, while it is read.
+    // Copies all it needs: the observer may be destroyed or moved while it is read.
     explicit iterator(basic_observer& owner)
         : store_(owner.store_),
           query_(owner.query_),
@@ -294,7 +298,7 @@ private:
 
     store_type* store_;
     query_type query_;
-    detail::change_log* log_;  // held
+    detail::change_log* log_;  // holds a reference
     detail::array_list<std::uint64_t> all_;
     scope changes_;
     std::size_t at_ = 0;

@@ -1,10 +1,10 @@
-// concurrent_id_pool: issues ids to many threads at once, without locks, and knows which of them are alive.
+// concurrent_id_pool: issues ids to many threads at once, without locks, and tracks living ids.
 //
-// A word for each key, as in `id_pool`, and the keys that wait for reuse are stacks that are threaded through
-// these words. But a free word does not say its own version: it says key and version of the one below it, and
-// the head of the stack says key and version of the top.
+// Each key has a word, as in `id_pool`, and free keys form stacks that are threaded through the
+// words. Unlike in `id_pool`, a free word does not contain its own version: it contains key and
+// version of the entry below it. The head of a stack contains key and version of the top.
 //
-//             head [ 1  v3 ]     head [ empty ]          fresh_ = 5: keys from here on were never used
+//             head [ 1  v3 ]     head [ empty ]          fresh_ = 5: keys from here on are unused
 //                     |
 //     index      0    |     1           2           3           4           5
 //     word   [ 0  v2 ] > [ 4  v1 ]   [ 2  v0 ]   [ -  end ]  [ 3  v5 ]   [ 0  v0 ]
@@ -12,45 +12,51 @@
 //              at v2     at v1         at v0      nothing    at v5
 //     note                  2                       0           1          how many are below
 //
-// An index is a key counted from the first one of the range. A live word says its own index, any other word
-// says another one, so that one comparison with the whole id answers `alive`.
+// An index is a key counted from the first key of the range. A live word contains its own index,
+// and any other word contains another index, so that one comparison with the whole id answers
+// `alive`.
 //
 //     create    top = head; below = word[top]; head: top -> below; word[top] = the id
-//     destroy   word[key]: the id -> end; word[key] = head; head: what was read -> key and next version
+//     destroy   word[key]: the id -> end; word[key] = head; head: value read -> key, next version
 //
-// (`x: a -> b` is a compare-exchange: it fails if x is not a.) There are several stacks, and each thread has
-// one that it looks at first: two threads that create and destroy do not write the same head, which would cost
-// more than all else. A thread whose stack is empty takes from the others before it takes a key that
-// was never used.
+// (`x: a -> b` is a compare-exchange: it fails if x is not a.)
 //
-// Why this is right:
+// There are several stacks, and each thread has a preferred stack. Threads that create and destroy
+// then rarely write the same head, which would cost more than everything else. A thread whose stack
+// is empty takes keys from the remaining stacks before it takes an unused key.
 //
-// - One owner. A key is handed on only by a compare-exchange that succeeds: from a stack (or `fresh_`) to who
-//   creates, from an id to the one thread that destroys it, from that thread to a stack. In between
-//   nobody else writes its word.
-// - No ABA. What `create` writes to the head is right if the top has not left the stack since it was read. A
-//   tag, the version, goes with the key in the head, and a key is pushed with each version at most once: if the
-//   head is what it was, the top has been in the stack all the while, and so has all below it, unchanged. For
-//   `exhaustion::retire` this is a proof. Where versions come again (`wrap`, `tombstone`), the tag is
-//   longer than the version: it also counts the rounds that the key has made, in all bits that the head has left,
-//   31 bits of tag for keys of 32 bits, 43 for 20. It fails if one thread stands still within `create`
-//   while one key is used 2^31 times (2^43), and is on top at just that count when the thread goes on.
-// - No false alarm. That no key is left is said when no key is left that was never used, which stays so, and all
-//   stacks were empty at one moment: each was found empty twice, and had not changed. To tell, an empty
-//   head remembers the key and version that left last. (A layout that has not one bit left over of 64 remembers
-//   the key only. There, at the last key, `id_overflow` can come although at each moment one was free.)
-// - A thread that stops anywhere holds up nobody: at worst the key is in its hands that it creates or destroys
-//   (or the keys, if it is creating or recycling many).
-// - No key is handed out before its segment is published: that is done before `fresh_` moves, and fresh_
-//   moves by a compare-exchange that never passes the last key.
+// Why this is correct:
 //
-// tests/models/concurrent_id_pool.pml is this algorithm for a model checker.
+// - One owner. Only a successful compare-exchange transfers a key: from a stack (or `fresh_`) to
+//   the creating thread, from an id to the thread that destroys it, from that thread to a stack. In
+//   between, no other thread writes the word of the key.
+// - No ABA. The value that `create` writes to the head is correct if the top has not left the stack
+//   since it was read. The head stores a tag, the version, with the key, and a key is pushed at
+//   most once with each version. So if the head is unchanged, the top has been in the stack all the
+//   time, and all entries below it are unchanged, too. For `exhaustion::retire` this is a proof. If
+//   versions recur (`wrap`, `tombstone`), the tag is longer than the version: it also counts the
+//   rounds of the key through its versions. It uses all bits that the head has left: 31 tag bits
+//   for 32-bit keys, 43 for 20-bit keys. It fails only if a thread stalls within `create` while a
+//   key is used 2^31 (2^43) times, and the key is on top at exactly that count when the thread
+//   resumes.
+// - No false overflow. `create` reports overflow if no unused key is left, which is permanent, and
+//   all stacks were empty at one moment: it has found each of them empty twice, and unchanged. To
+//   make changes visible, an empty head stores key and version of the entry that left last. (A
+//   layout that uses all 64 bits stores the key only. There, at the last key, `id_overflow` can
+//   occur although a key was free at each moment.)
+// - No blocking. A thread that stops anywhere withholds at most the key that it creates or destroys
+//   (or the keys, if it creates or recycles many).
+// - No key without memory. The segment of a key is published before `fresh_` passes the key, and
+//   the compare-exchange of `fresh_` never passes the last key.
 //
-// Memory order. Every change of a head is a read-modify-write that releases and acquires: who takes a key sees
-// its word and its segment, and all that was done before it was destroyed. Words are stored with release and
-// loaded with acquire, since `create` for many follows words, and must see the segment of what they name, before
-// it knows whether they still count. Notes are relaxed where a head or the word, written after and read before
-// them, carries them. Counters of what happens seldom are relaxed: they order nothing.
+// tests/models/concurrent_id_pool.pml describes this algorithm for a model checker.
+//
+// Memory order. Every change of a head is a read-modify-write that releases and acquires. A thread
+// that takes a key thus sees its word, its segment, and everything that happened before the key was
+// freed. Words are stored with release and loaded with acquire. Bulk `create` follows words before
+// it can check that they are still valid, and must see the segments of the keys they name. Notes
+// are relaxed where a head or a word, written after and read before them, orders them. Counters of
+// rare events are relaxed: they order nothing.
 #pragma once
 
 #include <muster/base/atomic_word.hpp>
@@ -71,17 +77,18 @@
 
 namespace muster {
 
-/// Any thread may call anything at any time, but the destructor, and `unused_version`; no call waits for
-/// another (what `malloc` does where the pool grows is its own affair). What a thread did before it destroyed an
-/// id is seen by the one that gets its key next. If one thread makes all calls, the ids are those of an
-/// `id_pool`. Neither copied nor moved.
+/// Any thread may call any function at any time, except the destructor and `unused_version`. No
+/// call blocks on another thread, except inside `malloc` when the pool grows. A thread that reuses
+/// a key sees everything that the destroying thread did before it destroyed the id. If one thread
+/// makes all calls, the ids are those of an `id_pool`. Neither copyable nor movable.
 template <class Layout>
 class concurrent_id_pool {
 public:
     using id_type = basic_id<Layout>;
 
-    /// `errc::id_out_of_range` as for `id_pool`; `errc::limit` for `reuse::fifo`, since a line has two ends,
-    /// and here only one can be changed in one step. Of a range with more than 2^40 keys, the first 2^40 count.
+    /// Throws `errc::id_out_of_range` like `id_pool`, and `errc::limit` for `reuse::fifo`: a queue
+    /// has two ends, and a single compare-exchange changes only one. The pool uses at most the
+    /// first 2^40 keys of the range.
     explicit concurrent_id_pool(id_pool_options options = {})
         : slots_(end_at(0)),
           first_(larger(options.first_key, Layout::first_key)),
@@ -91,71 +98,73 @@ public:
         detail::check_pool_range<Layout>(options.world, first_,
                                          detail::last_key_of<Layout>(options), first_version_);
         if (options.reuse == reuse::fifo)
-            detail::raise(errc::limit,
-                          "a concurrent_id_pool gives out the key that was freed last: reuse::fifo "
-                          "needs an id_pool");
+            detail::raise(
+                errc::limit,
+                "a concurrent_id_pool reuses the key freed last; use id_pool for reuse::fifo");
     }
     concurrent_id_pool(const concurrent_id_pool&) = delete;
     concurrent_id_pool& operator=(const concurrent_id_pool&) = delete;
     ~concurrent_id_pool() = default;
 
-    /// The key that this thread freed last; or else one that another freed; or else the lowest that was never
-    /// used. `errc::id_overflow` if there was a moment without a free key, where those that another call has in
-    /// its hands are not free; `std::bad_alloc` has changed nothing. O(1): one compare-exchange, which is
-    /// tried again when another thread came first. From any thread.
+    /// Reuses the key freed last in this thread's stack or, if that is empty, a key of another
+    /// stack; otherwise takes the lowest unused key. `errc::id_overflow` if there was a moment
+    /// without a free key; keys that another call is processing are not free. `std::bad_alloc`
+    /// changes nothing. O(1): one compare-exchange, repeated if another thread was faster. Any
+    /// thread may call it.
     id_type create() {
         do {
             if (link top = empty; pop(top)) return revive(top);
             if (std::uint64_t index = 0; take_fresh(1, index) != 0) return begin(index);
-        } while (!none_waits());
+        } while (!is_none_free());
         raise_overflow(1);
     }
 
-    /// Ids for all of `out`, or none: `errc::id_overflow`, `std::bad_alloc`. They are those that single calls
-    /// would give, but others' may be in between. Whether it finds enough keys while other threads create and
-    /// destroy is a matter of timing; where they took some while it ran, those it had are destroyed again,
-    /// `out` has null ids in their places, and a version of these keys is spent. Else what fails has changed
-    /// nothing. O(n), with fewer compare-exchanges than single calls. From any thread.
+    /// Creates ids for all of `out`, or none: `errc::id_overflow`, `std::bad_alloc`. The ids are
+    /// those of single calls, but ids of other threads may lie in between. While other threads
+    /// create and destroy, timing decides whether it finds enough keys. If it fails because
+    /// they took keys while it ran, it destroys the ids it has created. `out` then has null ids in
+    /// their place, and their keys have used up a version. Otherwise, a call that fails has changed
+    /// nothing. O(n), with fewer compare-exchanges than single calls. Any thread may call it.
     void create(std::span<id_type> out) {
         if (out.size() > keys_) raise_overflow(out.size());
         const std::uint64_t fresh = fresh_.load();
-        const waiting_count waiting = count_waiting();
-        if (out.size() > waiting.count + (keys_ - fresh) && waiting.is_steady)
-            raise_overflow(out.size());
-        if (out.size() > waiting.count)
-            slots_.ensure(fresh, smaller(fresh + (out.size() - waiting.count), keys_));
+        const free_count free = count_free();
+        if (out.size() > free.count + (keys_ - fresh) && free.is_steady) raise_overflow(out.size());
+        if (out.size() > free.count)
+            slots_.ensure(fresh, smaller(fresh + (out.size() - free.count), keys_));
 
         all_or_none taken{*this, out};
         while (true) {
-            for (unsigned i = 0; i != stack_count; ++i)
-                take_waiting(nth_stack(i), out, taken.count);
+            for (unsigned i = 0; i != stack_count; ++i) take_free(nth_stack(i), out, taken.count);
             std::uint64_t index = 0;
             const std::uint64_t got = take_fresh(out.size() - taken.count, index);
             for (const std::uint64_t end = index + got; index != end; ++index)
                 out[taken.count++] = begin(index);
             if (taken.count == out.size()) return;
-            if (none_waits()) raise_overflow(out.size());
+            if (is_none_free()) raise_overflow(out.size());
         }
     }
 
-    /// False if it is not alive: dead, null, foreign or forged; of several threads that destroy one id, one
-    /// gets true. Two compare-exchanges, of which the second is tried again when another thread came first.
-    /// Never throws. From any thread; no copy of this id is alive any more when it returns.
+    /// Returns false if the id is not alive: dead, null, foreign or forged. If several threads
+    /// destroy the same id, it returns true to exactly one of them. When it returns, no copy of
+    /// this id is alive. Never throws. Two compare-exchanges; repeats the second if another thread
+    /// was faster. Any thread may call it.
     bool destroy(id_type e) noexcept {
         const std::uint64_t index = e.key() - first_;
         if (index >= keys_ || slots_.find(index) == nullptr) return false;
         const place at = slots_.at(index);
         at.note.expect_store();
-        // The key leaves the id's hands in one step, and what the slot says until it is in the stack is
-        // nobody's id.
+        // One step takes the key from the id, so that only one thread succeeds. Until the key is in
+        // a stack, its word equals no id.
         word expected = word_of(e);
         if (!at.word.compare_exchange(expected, end_at(index))) return false;
-        spend(index, at, e.version());
+        retire_version(index, at, e.version());
         return true;
     }
 
-    /// For any bits at all: null, foreign, forged, out of range. Two loads and a comparison. Never throws. From
-    /// any thread: what is true may be false when the caller looks at it, if another thread destroys the id.
+    /// Accepts any bits: null, foreign, forged, out of range. Never throws. Two loads and a
+    /// comparison. Any thread may call it; if another thread destroys the id, a result of
+    /// true may be outdated when the caller reads it.
     [[nodiscard]] bool alive(id_type e) const noexcept {
         const std::uint64_t index = e.key() - first_;
         if (index >= keys_) return false;
@@ -163,10 +172,10 @@ public:
         return found != nullptr && detail::atomic_word_ref<word>(found).load() == word_of(e);
     }
 
-    /// Makes the keys that are parked as tombstones usable again, from the first version on, as if they were
-    /// freed now in the order they were parked; how many. From then on ids that were dead can be issued again: call
-    /// it when no old handle is left. Always 0 unless the layout says `exhaustion::tombstone`.
-    /// O(tombstones). Never throws. From any thread.
+    /// Frees the keys that are parked as tombstones, in the order they were parked, and restarts
+    /// them at the first version. Returns how many. Afterwards dead ids can be issued again: call
+    /// it when no old handle is left. Always 0 unless the layout uses `exhaustion::tombstone`.
+    /// Never throws. O(tombstones). Any thread may call it.
     std::size_t recycle_tombstones() noexcept {
         if constexpr (Layout::on_exhaustion == exhaustion::tombstone)
             return recycle_parked();
@@ -174,38 +183,41 @@ public:
             return 0;
     }
 
-    /// How many ids are alive: exact while no other thread is in a call, else what was so at about that time
-    /// (an id that is being destroyed still counts). Costs creating and destroying nothing: it is
-    /// made of what the tops of the stacks know. O(1), tried again when a key came or went meanwhile.
-    /// From any thread.
+    /// Returns how many ids are alive. Exact while no other thread is in a call, else approximate:
+    /// an id that is being destroyed still counts. It adds up the counts in the stacks' tops, so
+    /// that creating and destroying maintain no counter. O(1), repeated if a stack changes
+    /// meanwhile. Any thread may call it.
     [[nodiscard]] std::size_t size() const noexcept {
-        // In this order, a key that goes from one to the other is not counted twice, but for tombstones that
-        // are recycled right now.
+        // This order prevents counting a key as dead twice if its state changes meanwhile, except
+        // for tombstones that are being recycled.
         const std::uint64_t out_of_use = retired() + tombstones();
-        const std::uint64_t dead = count_waiting().count + out_of_use;
+        const std::uint64_t dead = count_free().count + out_of_use;
         const std::uint64_t issued = fresh_.load();
         return static_cast<std::size_t>(issued < dead ? 0 : issued - dead);
     }
 
-    /// How many keys will never be used again; how many are parked. O(1), from any thread.
+    /// The numbers of keys that will never be used again and of parked keys. O(1). Any thread may
+    /// call these functions.
     [[nodiscard]] std::size_t retired() const noexcept { return retired_.load_relaxed(); }
     [[nodiscard]] std::size_t tombstones() const noexcept { return tombstones_.load_relaxed(); }
 
-    /// How many keys there is room for. O(1), from any thread.
+    /// Returns how many keys there is room for. O(1). Any thread may call it.
     [[nodiscard]] std::size_t capacity() const noexcept {
         return static_cast<std::size_t>(smaller(slots_.capacity(), keys_));
     }
 
-    /// Makes room for `count` ids in all, so that creating them does not allocate. `errc::id_overflow` if the
-    /// range has fewer keys; `std::bad_alloc` keeps the room there is. From any thread.
+    /// Makes room for `count` ids in total, so that creating them does not allocate.
+    /// `errc::id_overflow` if the range has fewer keys; `std::bad_alloc` keeps the room that was
+    /// allocated. Any thread may call it.
     void reserve(std::size_t count) {
         if (count > keys_) raise_overflow(count);
-        // Keys that are out of use take room, too.
+        // Retired and parked keys occupy slots, too.
         slots_.ensure(0, smaller(count + retired() + tombstones(), keys_));
     }
 
-    /// No id of this pool has had this version or a later one. What `world_number` wants to know at the end.
-    /// O(keys). From any thread, but not while another creates or destroys.
+    /// Returns a version above every version that this pool has issued, for
+    /// `world_number::retire_versions`. O(keys). Any thread may call it, but not while another
+    /// thread creates or destroys.
     [[nodiscard]] std::uint64_t unused_version() const noexcept {
         if (started_over_.load_relaxed() != 0 || retired() + tombstones() != 0)
             return Layout::last_issued_version + 1;
@@ -215,16 +227,16 @@ public:
                 highest = larger(highest, version_of(top));
         const std::uint64_t issued = fresh_.load();
         for (std::uint64_t index = 0; index != issued; ++index) {
-            const word said = slots_.at(index).word.load();
-            if (says(said, index))
-                highest = larger(highest, id_of(said).version() + 1);
-            else if (!is_end(said))
-                highest = larger(highest, version_of(said));
+            const word word_here = slots_.at(index).word.load();
+            if (has_index(word_here, index))
+                highest = larger(highest, id_of(word_here).version() + 1);
+            else if (!is_end(word_here))
+                highest = larger(highest, version_of(word_here));
         }
         return highest;
     }
 
-    /// The number in every id; 0 if the layout has no world bits.
+    /// The world number in every id; 0 if the layout has no world bits.
     [[nodiscard]] std::uint64_t world() const noexcept { return origin_.world(); }
 
 private:
@@ -239,32 +251,33 @@ private:
 
     static constexpr bool versions_recur = Layout::on_exhaustion != exhaustion::retire;
 
-    // More slots than this no memory holds; the bits are better used for tags.
+    // No memory holds more slots than this; tags make better use of the remaining bits.
     static constexpr unsigned index_bits = Layout::key_bits < 40 ? Layout::key_bits : 40;
     static constexpr std::uint64_t last_index = detail::low_bits(index_bits);
 
-    // A link is an index and a tag: the version, and above it the rounds of a key whose versions recur. The tag
-    // with all bits set is no key's: it marks the end of a stack. (Where versions never recur, it is the
-    // last version, which is not issued.)
+    // A link is an index and a tag: the version and, if versions recur, the key's rounds above it.
+    // The tag with all bits set belongs to no key: it marks the end of a stack. (If versions never
+    // recur, it is the last version, which is not issued.)
     static constexpr unsigned spare_bits = 64 - index_bits - Layout::version_bits;
     static constexpr unsigned tag_bits =
         Layout::version_bits + (versions_recur && spare_bits != 0 ? spare_bits - 1 : 0);
     static constexpr std::uint64_t end_tag = detail::low_bits(tag_bits);
     using link = std::uint64_t;
 
-    // The head of an empty stack: what left last, with a bit that no other link has, or, where there is none,
-    // with the tag that no key has.
+    // The head of an empty stack is the link that was removed last, with a mark. The mark is a bit
+    // that no other link has or, without a spare bit, the end tag.
     static constexpr link empty = spare_bits != 0 ? link{1} << 63 : end_tag << index_bits;
     static constexpr unsigned stack_count = 8;
-    struct alignas(64) stack {  // on a line of its own
+    struct alignas(64) stack {  // on its own cache line
         detail::atomic_word<link> head{empty};
     };
 
-    // A live word is its id, with the index in place of the key. Others are links, to another index than their
-    // own. What the layout's integer cannot hold, because of the rounds, is kept in 64 bits.
+    // A live word is its id, with the index in place of the key. Other words are links to an index
+    // other than their own. Links with rounds may not fit the layout's integer: they use 64 bits.
     using word = std::conditional_t<versions_recur, std::uint64_t, typename Layout::rep>;
 
-    // Of a key that waits: how many are below it. Of a live or a parked one, where versions recur: its rounds.
+    // The note of a free key counts the entries below it. If versions recur, the note of a live or
+    // parked key stores its rounds.
     using note =
         std::conditional_t<versions_recur || (index_bits > 32), std::uint64_t, std::uint32_t>;
 
@@ -285,20 +298,20 @@ private:
     static constexpr bool is_end(link to) noexcept { return tag_of(to) == end_tag; }
     static constexpr bool is_empty(link head) noexcept { return (head & empty) == empty; }
 
-    /// What the slot of `index` says when no key is below it, or when it is in the hands of one thread.
+    /// The word of `index` if no key is below it, or while one thread owns the key.
     static constexpr word end_at(std::uint64_t index) noexcept {
         return static_cast<word>(make_link(index ^ 1, end_tag));
     }
-    /// What it says when `below` is below it.
+    /// The word of `index` if `below` is below it.
     static constexpr word word_above(link below, std::uint64_t index) noexcept {
         return is_empty(below) || is_end(below) ? end_at(index) : static_cast<word>(below);
     }
-    /// What the head becomes when `last` leaves, which stood on `below`.
+    /// The head after `last`, which was directly above `below`, has left the stack.
     static constexpr link head_after(link last, link below) noexcept {
         return is_end(below) ? last | empty : below;
     }
-    static constexpr bool says(word said, std::uint64_t index) noexcept {
-        return (said & Layout::last_key) == index;
+    static constexpr bool has_index(word candidate, std::uint64_t index) noexcept {
+        return (candidate & Layout::last_key) == index;
     }
 
     [[nodiscard]] word word_of(id_type e) const noexcept {
@@ -313,12 +326,12 @@ private:
 
     // ---- create -------------------------------------------------------------------------------
 
-    /// The stack that this thread looks at first, and those it looks at then.
+    /// Returns the n-th stack in the order in which this thread tries them.
     [[nodiscard]] stack& nth_stack(unsigned n) noexcept {
         return stacks_[(detail::thread_number() + n) % stack_count];
     }
 
-    /// Takes the top of the first stack that has one; false if it finds none.
+    /// Pops the first stack that is not empty; false if it finds none.
     bool pop(link& top) noexcept {
         if (pop_from(nth_stack(0), top)) [[likely]]
             return true;
@@ -338,8 +351,8 @@ private:
         return false;
     }
 
-    /// Whether there was a moment during this call in which all stacks were empty.
-    [[nodiscard]] bool none_waits() const noexcept {
+    /// Whether all stacks were empty at one moment during this call.
+    [[nodiscard]] bool is_none_free() const noexcept {
         link seen[stack_count];
         for (unsigned i = 0; i != stack_count; ++i)
             if (seen[i] = stacks_[i].head.load(); !is_empty(seen[i])) return false;
@@ -351,7 +364,7 @@ private:
         return true;
     }
 
-    /// The key that was taken from the stack comes alive.
+    /// Makes a key alive that was taken from a stack.
     id_type revive(link taken) noexcept {
         const std::uint64_t index = index_of(taken);
         const place at = slots_.at(index);
@@ -361,14 +374,14 @@ private:
         return id_of(live);
     }
 
-    /// So does one that was never used.
+    /// Makes a key alive that was never used.
     id_type begin(std::uint64_t index) noexcept {
         const word live = live_word(index, first_version_);
         slots_.at(index).word.store(live);
         return id_of(live);
     }
 
-    /// Up to `count` keys that were never used, from `index` on; how many. Fewer only if no more are left.
+    /// Takes up to `count` unused keys, from `index` on. Returns how many; fewer only at the end.
     std::uint64_t take_fresh(std::uint64_t count, std::uint64_t& index) {
         index = fresh_.load();
         while (true) {
@@ -379,11 +392,11 @@ private:
         }
     }
 
-    /// Fills `out`, from `count` on, with keys that wait, until it is full or none does.
-    void take_waiting(stack& from, std::span<id_type> out, std::size_t& count) noexcept {
+    /// Fills `out`, from `count` on, with keys of a stack, until either is exhausted.
+    void take_free(stack& from, std::span<id_type> out, std::size_t& count) noexcept {
         link top = from.head.load();
         while (count != out.size() && !is_empty(top)) {
-            // Not too many at once: the more, the likelier another thread comes first.
+            // At most 64 at once: the longer the run, the likelier another thread interferes.
             const std::uint64_t most = smaller(out.size() - count, 64);
             std::uint64_t run = 0;
             link last = top, below = top;
@@ -391,7 +404,7 @@ private:
                 last = below;
                 below = slots_.at(index_of(below)).word.load();
             }
-            // Until this succeeds, what was read may be anything.
+            // The words read above can be trusted only if this succeeds.
             if (!from.head.compare_exchange(top, head_after(last, below))) continue;
             for (; run != 0; --run) {
                 below = slots_.at(index_of(top)).word.load();
@@ -402,7 +415,7 @@ private:
         }
     }
 
-    /// Destroys what `create` for many had when it could not have all.
+    /// Guards bulk `create`: on exit, destroys the ids created so far, unless `out` is full.
     struct all_or_none {
         concurrent_id_pool& pool;
         std::span<id_type> out;
@@ -423,15 +436,15 @@ private:
 
     // ---- destroy ------------------------------------------------------------------------------
 
-    /// The key, which had this version, is in this thread's hands, and goes on from there.
-    void spend(std::uint64_t index, place at, std::uint64_t version) noexcept {
+    /// Frees, parks or retires a key that this thread owns and whose id had this version.
+    void retire_version(std::uint64_t index, place at, std::uint64_t version) noexcept {
         if constexpr (!versions_recur) {
             if (version == Layout::last_issued_version) [[unlikely]]
                 retired_.fetch_add_relaxed(1);
             else
                 push(index, at, version + 1);
         } else {
-            // Written before the word from which this thread knows that the id was alive.
+            // Relaxed: the note was written before the word, which this thread has acquired.
             const std::uint64_t rounds = at.note.load_relaxed();
             const std::uint64_t next = (version + 1) | rounds << Layout::version_bits;
             if (Layout::on_exhaustion == exhaustion::tombstone
@@ -443,9 +456,9 @@ private:
         }
     }
 
-    /// Under `wrap`: after the last version, before one that would give the null id, and before the tag that
-    /// marks the end. (So the last version is left out in the last of the rounds that the tag can count; where
-    /// no bit is left to count them, in each.)
+    /// Under `wrap`, a round ends after the last version, before a version that would form the null
+    /// id, or before the end tag. (So the last version is skipped in the last round that the tag
+    /// can count; without bits for rounds, in every round.)
     [[nodiscard]] bool is_round_over(std::uint64_t index, std::uint64_t version,
                                      std::uint64_t next) const noexcept {
         return version == Layout::last_version || next == end_tag ||
@@ -468,7 +481,7 @@ private:
         stack& to = nth_stack(0);
         link top = to.head.load();
         do {
-            // If the top leaves the stack meanwhile, its note can be anything; then the exchange fails.
+            // If the top is removed meanwhile, its note can be anything, but the exchange fails.
             at.note.store_relaxed(is_empty(top) ? note{0} : note_above(top));
             at.word.store(word_above(top, index));
         } while (!to.head.compare_exchange(top, make_link(index, tag)));
@@ -478,26 +491,27 @@ private:
         return static_cast<note>(slots_.at(index_of(top)).note.load_relaxed() + 1);
     }
 
-    /// How many keys wait; exact where no other thread is in a call. Steady: each stack was found the same twice.
-    struct waiting_count {
+    /// The number of free keys; exact while no other thread is in a call. Steady: each head was the
+    /// same when read again.
+    struct free_count {
         std::uint64_t count = 0;
         bool is_steady = false;
     };
-    [[nodiscard]] waiting_count count_waiting() const noexcept {
-        waiting_count found;
+    [[nodiscard]] free_count count_free() const noexcept {
+        free_count found;
         link seen[stack_count];
         for (unsigned i = 0; i != stack_count; ++i) found.count += count_in(stacks_[i], seen[i]);
         found.is_steady = are_heads(seen);
         return found;
     }
-    /// How many are in one stack, when `top` was its head.
-    [[nodiscard]] std::uint64_t count_in(const stack& one, link& top) const noexcept {
-        top = one.head.load();
+    /// Returns the number of keys in a stack, and in `top` the head it was computed for.
+    [[nodiscard]] std::uint64_t count_in(const stack& candidate, link& top) const noexcept {
+        top = candidate.head.load();
         while (!is_empty(top)) {
             const std::uint64_t below = slots_.at(index_of(top)).note.load();
-            // The note was loaded with acquire, so this is not loaded before it. By its tag, the same top
-            // has been there in between.
-            const link again = one.head.load();
+            // Acquiring the note keeps this load after it. The tag ensures that an unchanged head
+            // has been on top in between.
+            const link again = candidate.head.load();
             if (again == top) return below + 1;
             top = again;
         }
@@ -505,11 +519,10 @@ private:
     }
 
     // ---- tombstones ---------------------------------------------------------------------------
-    // A second stack, that is only pushed to, or taken as a whole: neither is harmed by a top that left
-    // and came again, so that its links need no tag.
+    // A separate stack, only pushed to or taken as a whole. ABA harms neither: links need no tag.
 
     void park(std::uint64_t index, place at) noexcept {
-        // Counted before it can be recycled, so that the count never falls below 0.
+        // Counted before the key can be recycled; otherwise the count could fall below 0.
         tombstones_.fetch_add_relaxed(1);
         link top = parked_.load();
         do {
@@ -519,7 +532,7 @@ private:
 
     std::size_t recycle_parked() noexcept {
         link top = parked_.exchange(make_link(0, end_tag));
-        // The newest is first. Turned round, they are freed in the order they were parked.
+        // The newest key is first. Reverses the stack, to free keys in the order they were parked.
         link oldest = make_link(0, end_tag);
         while (!is_end(top)) {
             const place at = slots_.at(index_of(top));
@@ -542,7 +555,7 @@ private:
     // ---- errors -------------------------------------------------------------------------------
 
     [[noreturn]] MUSTER_COLD void raise_overflow(std::uint64_t wanted) const {
-        const std::uint64_t left = keys_ - fresh_.load() + count_waiting().count;
+        const std::uint64_t left = keys_ - fresh_.load() + count_free().count;
         std::string sentence =
             detail::text("no key is left for ", wanted, wanted == 1 ? " more id" : " ids",
                          ": the range ", first_, " to ", first_ + keys_ - 1, " has ", keys_,
@@ -555,18 +568,18 @@ private:
         detail::raise(errc::id_overflow, sentence);
     }
 
-    // What every call reads and none writes, but where a segment comes.
+    // Every call reads these; only a new segment writes them.
     slots slots_;
     std::uint64_t first_;          // key of index 0
-    std::uint64_t keys_;           // of the range
-    std::uint64_t first_version_;  // of a key that was never used
+    std::uint64_t keys_;           // number of keys in the range
+    std::uint64_t first_version_;  // of unused keys
     id_type origin_;               // key 0, version 0 of this world
     stack stacks_[stack_count];
-    alignas(64) detail::atomic_word<std::uint64_t> fresh_;  // indices below it were all issued
+    alignas(64) detail::atomic_word<std::uint64_t> fresh_;  // all indices below it were issued
     detail::atomic_word<link> parked_{make_link(0, end_tag)};
     detail::atomic_word<std::size_t> retired_;
     detail::atomic_word<std::size_t> tombstones_;
-    detail::atomic_word<unsigned char> started_over_;  // versions came again
+    detail::atomic_word<unsigned char> started_over_;  // some key has restarted its versions
 };
 
 }  // namespace muster

@@ -1,8 +1,9 @@
-// basic_id: a packed integer that names one use of one key, and nothing else.
+// basic_id: a packed integer that identifies one use of one key.
 //
-// Owns the packing of key, version and world into an integer, and how ids compare, hash and print.
-// An id is a value: it holds no pointer, costs what its integer costs, and every bit pattern is an
-// id that can be asked about. Whether it is alive is known to who issued it (`id_pool`, `world`).
+// Owns the packing of key, version and world into an integer, and the comparison, hashing and
+// printing of ids. An id is a plain value: it contains no pointer, costs as much as its integer,
+// and every bit pattern is a valid argument. `id_pool` and `world`, which issue ids, track which of
+// them are alive.
 #pragma once
 
 #include <muster/base/error.hpp>
@@ -43,9 +44,9 @@ namespace detail {
 [[noreturn]] MUSTER_COLD inline void raise_not_an_id(double number, unsigned bits) {
     char digits[32];
     std::snprintf(digits, sizeof digits, "%.17g", number);
-    raise(
-        errc::id_out_of_range,
-        text("the number ", digits, " is no id: ids are whole numbers from 0 to ", low_bits(bits)));
+    raise(errc::id_out_of_range,
+          text("the number ", digits, " is not an id: ids are whole numbers from 0 to ",
+               low_bits(bits)));
 }
 
 /// "E:1-42[3]", or "E:42[3]" if the layout has no world bits.
@@ -56,7 +57,7 @@ inline std::string spell_id(bool has_world, const id_parts& parts) {
 
 }  // namespace detail
 
-/// Any thread may use an id at any time. Nothing here allocates but `to_string`.
+/// Any thread may use an id at any time. Only errors, `to_string` and `operator<<` allocate.
 template <class Layout>
 class basic_id {
 public:
@@ -66,11 +67,11 @@ public:
     static constexpr bool fits_a_double =
         Layout::used_bits <= 53 && Layout::null_value <= detail::low_bits(Layout::used_bits);
 
-    /// The null id. It names nothing, and no pool or world ever issues it.
+    /// The null id, which no pool or world ever issues.
     constexpr basic_id() noexcept = default;
 
-    /// Puts the parts together. `errc::id_out_of_range` if one does not fit its bits; that it fits
-    /// does not mean that such an id can be issued.
+    /// Packs the parts. `errc::id_out_of_range` if a part does not fit its bits. Parts that fit can
+    /// still form an id that is never issued.
     [[nodiscard]] static constexpr basic_id pack(std::uint64_t key, std::uint64_t version,
                                                  std::uint64_t owner = 0) {
         if (key > Layout::last_key) detail::raise_does_not_fit("key", key, Layout::key_bits);
@@ -81,8 +82,7 @@ public:
         return assemble(key, version, owner);
     }
 
-    /// The id with exactly these bits, whatever they are: for what was stored or sent as an
-    /// integer.
+    /// Returns the id with exactly these bits, for ids that were stored or sent as integers.
     [[nodiscard]] static constexpr basic_id from_value(rep value) noexcept {
         basic_id made;
         made.value_ = value;
@@ -113,22 +113,21 @@ public:
         return Layout::on_exhaustion != exhaustion::wrap && version() == Layout::last_version;
     }
 
-    /// The id as a number, exactly; one with bits beyond its layout gives a number that `from_double`
-    /// refuses. Only for layouts whose ids, the null id too, have at most 53
-    /// bits.
+    /// Returns the id as an exact number. `from_double` rejects the number of an id with bits
+    /// beyond its layout. Only for layouts whose ids, including the null id, have at most 53 bits.
     [[nodiscard]] constexpr double to_double() const noexcept
         requires fits_a_double
     {
         return static_cast<double>(value_);
     }
 
-    /// The way back. `errc::id_out_of_range` for a fraction, a negative, an infinite or too large
-    /// number, and for what is not a number.
+    /// Reverses `to_double`. `errc::id_out_of_range` for a fraction, for NaN, and for a negative,
+    /// infinite or too large number.
     [[nodiscard]] static constexpr basic_id from_double(double number)
         requires fits_a_double
     {
         constexpr double beyond = static_cast<double>(std::uint64_t{1} << Layout::used_bits);
-        // Written so that NaN, for which every comparison is false, is refused.
+        // Negated, so that it also rejects NaN, for which every comparison is false.
         if (!(number >= 0 && number < beyond)) detail::raise_not_an_id(number, Layout::used_bits);
         const auto whole = static_cast<std::uint64_t>(number);
         if (static_cast<double>(whole) != number)
@@ -137,7 +136,7 @@ public:
     }
 
     friend constexpr bool operator==(basic_id, basic_id) noexcept = default;
-    /// By world, then version, then key: the order of the integers.
+    /// Orders by world, then version, then key: the order of the integers.
     friend constexpr auto operator<=>(basic_id, basic_id) noexcept = default;
 
     /// "E:1-42[3]": world 1, key 42, version 3; without world bits "E:42[3]"; the null id is
@@ -153,7 +152,7 @@ public:
         return out << to_string(e).c_str();
     }
 
-    /// `pack` for parts that are known to fit.
+    /// Like `pack`, but does not check the parts: they must fit.
     [[nodiscard]] static constexpr basic_id assemble(std::uint64_t key, std::uint64_t version,
                                                      std::uint64_t owner) noexcept {
         return from_value(
@@ -173,7 +172,7 @@ private:
 
 namespace detail {
 
-/// The id whose value was kept in 64 bits, where the layout is not known.
+/// Returns the id with this value, which code without a layout stores in 64 bits.
 template <class Layout>
 [[nodiscard]] constexpr basic_id<Layout> to_id(std::uint64_t value) noexcept {
     return basic_id<Layout>::from_value(static_cast<typename Layout::rep>(value));
@@ -182,8 +181,8 @@ template <class Layout>
 }  // namespace detail
 }  // namespace muster
 
-/// The value itself: living ids of one world differ in their keys, the lowest bits, so that they do
-/// not collide in a table whose size is a power of two.
+/// Returns the value itself. Living ids of one world differ in the lowest bits, their keys: they
+/// rarely collide in a table whose size is a power of two.
 template <class Layout>
 struct std::hash<muster::basic_id<Layout>> {
     [[nodiscard]] constexpr std::size_t operator()(muster::basic_id<Layout> e) const noexcept {

@@ -1,7 +1,7 @@
-// id_pool: issues ids and knows which of them are alive. The world has one inside; by itself it
-// serves who has own storage and wants handles that never lie.
+// id_pool: issues ids and tracks which of them are alive. A world uses the same algorithm; a pool
+// on its own provides safe handles for other storage.
 //
-// One array, one integer per key; `slot_pool.hpp` draws it.
+// The pool is an array with one integer per key; `slot_pool.hpp` draws it.
 #pragma once
 
 #include <muster/id/living_iterator.hpp>
@@ -14,8 +14,7 @@ namespace muster {
 
 namespace detail {
 
-/// A live slot is its id. A dead one has another key in the key's place, the version that comes
-/// next, and no world.
+/// A live slot holds its id. A dead slot holds a key of another slot, the next version, no world.
 template <class Layout>
 struct id_slot {
     using id_type = basic_id<Layout>;
@@ -35,8 +34,8 @@ struct id_slot {
 
 }  // namespace detail
 
-/// A call that fails with an `error` or `std::bad_alloc` has changed nothing. Const calls may run
-/// side by side from any threads; any other call must run alone. Neither copied nor moved.
+/// A call that throws an `error` or `std::bad_alloc` has changed nothing. Const calls may run
+/// concurrently on any threads; any other call must run alone. Neither copyable nor movable.
 template <class Layout>
 class id_pool : private detail::slot_pool<Layout, detail::id_slot<Layout>> {
     using base = detail::slot_pool<Layout, detail::id_slot<Layout>>;
@@ -46,62 +45,64 @@ public:
 
     explicit id_pool(id_pool_options options = {}) : base(options) {}
 
-    /// `id create()`: the key that waits first, or else the lowest that was never used. O(1),
-    /// amortised where the array grows. `errc::id_overflow` when no key is left.
+    /// `id create()`: reuses a free key in the order of `id_pool_options::reuse` or, if there is
+    /// none, takes the lowest unused key. `errc::id_overflow` if no key is left. O(1), amortised
+    /// when the array grows.
     ///
     /// `void create(std::span<id> out)`: fills `out` with the ids that as many single calls would
-    /// give, in that order. All or none.
+    /// return, in that order. All or none.
     using base::create;
 
-    /// `id create_at(id wanted)`: exactly this id, whether its key is in the pool's range or not;
-    /// keys in between stay as they are. O(1), amortised where the array grows.
+    /// `id create_at(id wanted)`: creates exactly this id, even if its key is outside the range. No
+    /// other key changes its state. O(1), amortised when the array grows.
     ///   `errc::id_taken`         the key is in use
-    ///   `errc::id_stale`         the key is past this version, is retired or a tombstone
-    ///   `errc::id_out_of_range`  no such id is ever issued: null, a key or version below the
+    ///   `errc::id_stale`         the key is past this version, retired or a tombstone
+    ///   `errc::id_out_of_range`  such an id is never issued: null, a key or version below the
     ///                            layout's first, the version that marks tombstones, world 0, bits
     ///                            beyond the layout
     ///   `errc::foreign_entity`   the id belongs to another world
-    /// When the id dies, a key of the range goes to the others that wait for reuse (one that was
-    /// claimed while it waited has kept its place, unless the line has passed it); a key outside the
-    /// range waits for the next `create_at`.
+    /// When the id is destroyed, a key of the range returns to the free list. A key that was
+    /// claimed from the list keeps its position there, unless the list has moved past it. A key
+    /// outside the range is reused only by `create_at`.
     using base::create_at;
 
-    /// `bool destroy(id)`: false if it is not alive: dead, null, foreign or forged. O(1), never
-    /// throws. The version is spent at once: no copy of this id is alive any more.
+    /// `bool destroy(id)`: returns false if the id is not alive: dead, null, foreign or forged.
+    /// When it returns, no copy of this id is alive. Never throws. O(1).
     using base::destroy;
 
-    /// `bool alive(id)`: for any bits at all. O(1), one load, for keys of the range that were not
-    /// claimed far from the others (those: a few loads more). Never throws.
+    /// `bool alive(id)`: accepts any bits. Never throws. O(1): one load, or a few more for a key
+    /// that `create_at` claimed far from the living keys.
     using base::alive;
 
-    /// `std::size_t recycle_tombstones()`: makes the keys that are parked as tombstones usable again,
-    /// from the first version on, as if they were freed now in the order they were parked; how many.
-    /// From then on ids that were dead can be issued again: call it when no old handle is left.
-    /// Always 0 unless the layout says `exhaustion::tombstone`. O(tombstones).
+    /// `std::size_t recycle_tombstones()`: frees the keys that are parked as tombstones, in the
+    /// order they were parked, and restarts them at the first version. Returns how many. Afterwards
+    /// dead ids can be issued again: call it when no old handle is left. Always 0 unless the layout
+    /// uses `exhaustion::tombstone`. O(tombstones).
     using base::recycle_tombstones;
 
-    /// How many ids are alive; how many keys will never be used again; how many are parked.
+    /// The number of keys that will never be used again, of living ids, and of parked keys.
     using base::retired;
     using base::size;
     using base::tombstones;
 
-    /// `std::size_t capacity()`: how many keys the array has room for.
+    /// `std::size_t capacity()`: returns how many keys the array has room for.
     using base::capacity;
 
-    /// `void reserve(std::size_t count)`: makes room for `count` ids in all, so that creating them
-    /// does not allocate. `errc::id_overflow` if the range has fewer keys.
+    /// `void reserve(std::size_t count)`: makes room for `count` ids in total, so that creating
+    /// them does not allocate. `errc::id_overflow` if the range has fewer keys.
     using base::reserve;
 
-    /// `std::uint64_t unused_version()`: no id of this pool has had this version or a later one.
-    /// What `world_number` wants to know at the end. O(capacity).
+    /// `std::uint64_t unused_version()`: returns a version above every version that this pool has
+    /// issued, for `world_number::retire_versions`. O(capacity).
     using base::unused_version;
 
-    /// The number in every id; 0 if the layout has no world bits.
+    /// The world number in every id; 0 if the layout has no world bits.
     using base::world;
 
-    /// Over the living ids, by key. The pool may change meanwhile: an iterator holds a key, not an
-    /// address, and goes on with the next key that is alive by then (so that a loop which creates an
-    /// id at each step ends only when no key is left). A step costs the dead keys it passes.
+    /// Iterates over the living ids in key order. The pool may change meanwhile: an iterator holds
+    /// a key, not an address, and continues with the next key that is then alive. A loop that
+    /// creates an id at each step ends only when no key is left. A step costs O(dead keys
+    /// that it passes).
     using iterator = detail::living_iterator<base, id_type>;
 
     [[nodiscard]] iterator begin() const noexcept {

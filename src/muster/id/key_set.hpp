@@ -9,7 +9,7 @@
 
 namespace muster::detail {
 
-/// A template, so that who makes no pool does not compile it.
+/// A template, so that programs without a pool do not compile it.
 template <class Key = std::uint64_t>
 class key_set {
 public:
@@ -35,7 +35,7 @@ public:
         --size_;
     }
 
-    /// The lowest key; the set must not be empty.
+    /// Returns the lowest key; the set must not be empty.
     [[nodiscard]] std::uint64_t lowest() const noexcept {
         const std::uint64_t number = groups_.next(0);
         return number * 64 + static_cast<unsigned>(std::countr_zero(groups_[number]));
@@ -49,7 +49,7 @@ public:
         --size_;
     }
 
-    /// Where a run from `key` on ends that holds `count` keys which are not in the set.
+    /// Returns the end of the shortest run from `key` on with `count` keys that are not in the set.
     [[nodiscard]] std::uint64_t skip(std::uint64_t key, std::uint64_t count) const noexcept {
         std::uint64_t end = key + count;
         for (std::uint64_t number = groups_.next(key / 64); number != groups_.none;

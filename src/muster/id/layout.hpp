@@ -1,10 +1,10 @@
-// layout: how an id's bits are split, and what happens when the versions of a key run out.
+// layout: how an id's bits are divided, and what happens when the versions of a key run out.
 //
 //     bit   63          48 47          32 31                    0
 //           [   world    ][  version    ][         key         ]      layouts::bound
 //
-// The key stands lowest, the version above it, the world above that; bits that are left over stay
-// 0. A layout is a type without data: everything about it is known at compile time.
+// The key takes the lowest bits, followed by version and world; unused bits of issued ids are 0. A
+// layout is a type without data: all its properties are compile-time constants.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -16,20 +16,20 @@
 
 namespace muster {
 
-/// What becomes of a key when its last version is spent.
+/// The fate of a key after its last version.
 enum class MUSTER_API exhaustion : unsigned char {
-    retire,     ///< it is never used again: no id is ever issued twice
-    wrap,       ///< it starts over: a handle that is old enough can come alive again
-    tombstone,  ///< it is parked until `recycle_tombstones()`, which starts it over
+    retire,     ///< the key is never used again: no id is ever issued twice
+    wrap,       ///< versions start over: an old handle can become valid again
+    tombstone,  ///< the key is parked; `recycle_tombstones()` restarts its versions
 };
 
-/// Which of the keys that wait for reuse is taken first.
+/// The order in which free keys are reused.
 enum class reuse : unsigned char {
-    lifo,  ///< the one freed last: its memory is warm
-    fifo,  ///< the one freed first: versions are spent evenly
+    lifo,  ///< the key freed last is first: its memory is still cached
+    fifo,  ///< the key freed first is first: versions are used up evenly
 };
 
-/// What a layout says. Keys count from `first_key`, versions from `first_version`.
+/// The parameters of a layout. Keys start at `first_key`, versions at `first_version`.
 struct MUSTER_API id_bits {
     unsigned key = 0;
     unsigned version = 0;
@@ -51,7 +51,7 @@ enum class layout_flaw : unsigned char {
     first_version
 };
 
-/// The first thing that is wrong with a layout, so that the compiler reports one sentence, not six.
+/// Returns the first flaw of a layout, so that the compiler reports one message, not six.
 template <class Rep>
 constexpr layout_flaw find_flaw(const id_bits& bits) noexcept {
     if (!std::is_integral_v<Rep> || !std::is_unsigned_v<Rep> || std::is_same_v<Rep, bool> ||
@@ -77,16 +77,15 @@ private:
                   "muster::layout: an id must be an unsigned integer of at most 64 bits.");
     static_assert(
         found != flaw::too_wide,
-        "muster::layout: the key, version and world bits together are more than the integer has.");
+        "muster::layout: the key, version and world bits together exceed the integer's width.");
     static_assert(found != flaw::no_key, "muster::layout: an id needs at least one key bit.");
-    static_assert(
-        found != flaw::no_version,
-        "muster::layout: an id needs at least one version bit, or a stale id could not be told.");
+    static_assert(found != flaw::no_version,
+                  "muster::layout: an id needs at least one version bit to detect stale ids.");
     static_assert(found != flaw::first_key,
                   "muster::layout: first_key does not fit in the key bits.");
-    static_assert(
-        found != flaw::first_version,
-        "muster::layout: first_version leaves no version to issue: it must be below the last one.");
+    static_assert(found != flaw::first_version,
+                  "muster::layout: first_version leaves no version to issue: it must be below the "
+                  "last version.");
 
 public:
     using rep = Rep;
@@ -104,12 +103,12 @@ public:
 
     static constexpr exhaustion on_exhaustion = Bits.on_exhaustion;
 
-    /// The highest version that is ever issued. Where versions do not wrap, the last one marks
-    /// slots that are out of use, so that an id with it is never alive.
+    /// The highest version that is ever issued. Unless versions wrap, `last_version` marks slots
+    /// that are out of use, so that an id with it is never alive.
     static constexpr std::uint64_t last_issued_version =
         on_exhaustion == exhaustion::wrap ? last_version : last_version - 1;
 
-    /// 0 where no id that is issued can be 0, else all ones.
+    /// 0 if no issued id can be 0, else all ones.
     static constexpr Rep null_value =
         Bits.world != 0 || Bits.first_key != 0 || Bits.first_version != 0
             ? Rep{0}
@@ -118,14 +117,14 @@ public:
 
 namespace layouts {
 
-/// Ids that know their world: handles of another world are told apart. The default.
+/// Ids contain the number of their world, so that worlds reject each other's ids. The default.
 using bound = layout<std::uint64_t, id_bits{.key = 32, .version = 16, .world = 16}>;
 /// Four bytes; about a million entities, 4,095 uses of each key.
 using compact = layout<std::uint32_t, id_bits{.key = 20, .version = 12}>;
-/// 53 bits, which a double holds exactly: for scripts whose numbers are doubles.
+/// 53 bits, which a double represents exactly: for scripts whose numbers are doubles.
 using exact =
     layout<std::uint64_t, id_bits{.key = 20, .version = 33, .first_key = 1, .first_version = 1}>;
-/// 40 bits; keys and versions start at 1, so that 0 is no id.
+/// 40 bits; keys and versions start at 1, so that 0 is never issued.
 using packed =
     layout<std::uint64_t, id_bits{.key = 20, .version = 20, .first_key = 1, .first_version = 1}>;
 

@@ -1,4 +1,4 @@
-// living_iterator: over living ids, by key.
+// living_iterator: iterates over living ids in key order.
 #pragma once
 
 #include <muster/id/id.hpp>
@@ -7,13 +7,13 @@
 
 namespace muster::detail {
 
-/// `Source` has `next_living(key)`: the lowest living id whose key is `key` or above, or the null id. It
-/// may change meanwhile: an iterator holds a key, not an address, and goes on with the next key that is
-/// alive by then.
+/// `Source` has `next_living(key)`, which returns the lowest living id whose key is `key` or above,
+/// or the null id. The source may change during the iteration: an iterator holds a key, not an
+/// address, and continues with the next key that is then alive.
 template <class Source, class Id>
 class living_iterator {
 public:
-    // The tags come with <string>; <iterator> would cost as much as all of the room.
+    // <string> provides the tags; <iterator> would take as long to compile as the whole room.
     using iterator_concept = std::forward_iterator_tag;
     using iterator_category = std::input_iterator_tag;
     using value_type = Id;

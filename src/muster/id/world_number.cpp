@@ -12,27 +12,27 @@ namespace muster {
 
 namespace {
 
-/// What is known of every number that was ever given out. Giving back needs no memory.
+/// The state of every number that was ever taken. Releasing a number does not allocate.
 class registry {
 public:
     struct entry {
         bool held = false;
-        std::uint64_t given_back =
-            0;  // when, by count; among those that wait, the lowest is the oldest
+        std::uint64_t released_at = 0;  // release time, in ticks of `clock_`
         std::uint64_t first_version = 0;
     };
-    using grant = std::pair<const std::uint64_t, entry>;  // number, what is known of it
+    using grant = std::pair<const std::uint64_t, entry>;  // number and state
 
-    /// The next number up to `last` that can start at a version up to `last_start`, or null.
+    /// Takes the next number up to `last` that can start at a version up to `last_start`.
+    /// Returns null if there is none.
     const grant* take_next(std::uint64_t last, std::uint64_t last_start) {
         while (next_ <= last && known_.contains(next_)) ++next_;
         if (next_ <= last) return &take(next_);
         grant* oldest = nullptr;
-        for (grant& one : known_) {
-            if (one.first > last) break;
-            if (one.second.held || one.second.first_version > last_start) continue;
-            if (oldest == nullptr || one.second.given_back < oldest->second.given_back)
-                oldest = &one;
+        for (grant& candidate : known_) {
+            if (candidate.first > last) break;
+            if (candidate.second.held || candidate.second.first_version > last_start) continue;
+            if (oldest == nullptr || candidate.second.released_at < oldest->second.released_at)
+                oldest = &candidate;
         }
         if (oldest != nullptr) oldest->second.held = true;
         return oldest;
@@ -49,26 +49,26 @@ public:
         return taken;
     }
 
-    void give_back(std::uint64_t number, std::uint64_t first_version) noexcept {
+    void release(std::uint64_t number, std::uint64_t first_version) noexcept {
         entry& known = known_.find(number)->second;
         known = {false, ++clock_, std::max(known.first_version, first_version)};
     }
 
 private:
-    std::uint64_t next_ = 1;  // every number below it is known
+    std::uint64_t next_ = 1;  // every number below it is in `known_`
     std::uint64_t clock_ = 0;
     std::map<std::uint64_t, entry> known_;
 };
 
-// Never destroyed: worlds in static storage give their numbers back late.
+// Never destroyed: worlds in static storage release their numbers at program exit.
 registry& numbers() {
     static auto* const all = new registry;
     return *all;
 }
 
 std::mutex& guard() {
-    static auto* const one = new std::mutex;
-    return *one;
+    static auto* const lock = new std::mutex;
+    return *lock;
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ world_number::world_number(std::uint64_t wanted, std::uint64_t last, std::uint64
                       detail::text("world number ", wanted,
                                    " does not fit the layout: the largest is ", last));
     {
-        // Errors are raised outside: an error handler may leave for good, and must not take the lock along.
+        // Errors are raised after this block: a handler that calls `longjmp` would keep the lock.
         const std::lock_guard lock(guard());
         const registry::grant* granted = nullptr;
         if (wanted == 0) {
@@ -106,14 +106,15 @@ world_number::world_number(std::uint64_t wanted, std::uint64_t last, std::uint64
     case refusal::all_taken:
         detail::raise(errc::limit,
                       detail::text("no world number is left: each from 1 to ", last,
-                                   " belongs to a living world or has spent its versions"));
+                                   " belongs to a living world or has no versions left"));
     case refusal::taken:
-        detail::raise(errc::number_taken,
-                      detail::text("world number ", wanted, " belongs to a living world"));
+        detail::raise(
+            errc::number_taken,
+            detail::text("world number ", wanted, " belongs to a living world; choose another"));
     case refusal::spent:
         detail::raise(errc::limit,
                       detail::text("world number ", wanted,
-                                   " has spent its versions in worlds before: choose another"));
+                                   " has no versions left after earlier worlds; choose another"));
     }
 }
 
@@ -133,7 +134,7 @@ world_number& world_number::operator=(world_number&& other) noexcept {
 world_number::~world_number() {
     if (value_ == 0) return;
     const std::lock_guard lock(guard());
-    numbers().give_back(value_, first_version_);
+    numbers().release(value_, first_version_);
 }
 
 }  // namespace muster

@@ -1,9 +1,10 @@
-// world_number: the number that tells one world's ids from another's, given out process-wide.
+// world_number: a number that distinguishes the ids of one world from those of all other worlds in
+// the process.
 //
-// A number is held by one living object at a time and is never 0. Numbers that were never used come
-// first, then those given back, oldest first. A number that comes back starts above the highest
-// version it ever issued, so that no handle of a dead world comes alive; when no version is left,
-// it never comes back.
+// At most one object holds a number at a time; 0 is never taken. Unused numbers come first, then
+// released numbers, the oldest first. A number that is taken again starts above the highest version
+// ever issued with it, so that no handle of a destroyed world becomes valid. A number without
+// versions left is never taken again.
 #pragma once
 
 #include <muster/id/layout.hpp>
@@ -12,17 +13,17 @@
 
 namespace muster {
 
-/// Holds a number from its making to its end. Any thread may make and end one at any time; a single
-/// object is used by one thread at a time.
+/// Holds a number for its lifetime. Any thread may create or destroy objects at any time; only one
+/// thread at a time may use an object.
 class MUSTER_API world_number {
 public:
-    /// Takes a number that fits the layout: `wanted`, or the next one if that is 0. O(log n), or
-    /// O(n) of all numbers once each has been used.
+    /// Takes a number that fits the layout: `wanted` or, if that is 0, the next number. O(log n),
+    /// or O(n) in all numbers once each has been used.
     ///   `errc::id_out_of_range`  `wanted` does not fit the layout's world bits
-    ///   `errc::number_taken`     a living world has it
-    ///   `errc::limit`            all are taken or spent, or the one wanted has no version left
-    /// A layout without world bits cannot tell worlds apart: its worlds are numbered from 1 to
-    /// 65535, but their ids do not show it, and versions do not matter.
+    ///   `errc::number_taken`     another object holds it
+    ///   `errc::limit`            no number is left, or `wanted` has no version left
+    /// Ids of a layout without world bits do not contain the number. Such worlds are numbered from
+    /// 1 to 65535, and versions do not matter.
     template <class Layout>
     [[nodiscard]] static world_number take(std::uint64_t wanted = 0) {
         if constexpr (Layout::world_bits == 0) {
@@ -36,26 +37,26 @@ public:
     }
 
     world_number(world_number&& other) noexcept;
-    /// Gives back the number it had.
+    /// Releases the number it held and takes over that of `other`.
     world_number& operator=(world_number&& other) noexcept;
-    /// Gives the number back.
+    /// Releases the number.
     ~world_number();
 
-    /// The number; 0 only after it was moved away.
+    /// The number; 0 only in a moved-from object.
     [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
 
     /// The lowest version that ids of this number may start with
     /// (`id_pool_options::first_version`).
     [[nodiscard]] std::uint64_t first_version() const noexcept { return first_version_; }
 
-    /// Says that versions below `unused` were issued (`id_pool::unused_version()`). Say it before
-    /// the number goes back; a lower value than was said before changes nothing.
-    void spend(std::uint64_t unused) noexcept {
+    /// Records that versions below `unused` were issued (`id_pool::unused_version()`). Call it
+    /// before the number is released. A lower value than before has no effect.
+    void retire_versions(std::uint64_t unused) noexcept {
         if (shows_in_ids_ && unused > first_version_) first_version_ = unused;
     }
 
 private:
-    /// A number up to `last` whose ids can start at a version up to `last_start`.
+    /// Takes a number up to `last` whose ids can start at a version up to `last_start`.
     world_number(std::uint64_t wanted, std::uint64_t last, std::uint64_t last_start);
 
     std::uint64_t value_;

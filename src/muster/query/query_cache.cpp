@@ -15,9 +15,9 @@ void terms::raise_too_many() {
 namespace {
 
 void forget_before(match_list& list) noexcept {
-    while (match_list* const one = list.before) {
-        list.before = one->before;
-        delete one;
+    while (match_list* const old_list = list.previous) {
+        list.previous = old_list->previous;
+        delete old_list;
     }
 }
 
@@ -28,9 +28,9 @@ query_cache::query_cache(const fragment_table& fragments, const chunk_graph& gra
     : fragments_(fragments), graph_(graph), sparse_(sparse) {}
 
 query_cache::~query_cache() {
-    for (match_list* one : places_) {
-        if (one != nullptr) forget_before(*one);
-        delete one;
+    for (match_list* list : places_) {
+        if (list != nullptr) forget_before(*list);
+        delete list;
     }
 }
 
@@ -46,10 +46,10 @@ match_list& query_cache::ensure(const terms& question) {
     auto made = std::make_unique<match_list>();
     made->question = question;
     if (size_ * 2 >= places_.size()) {
-        array_list<match_list*> before(places_.empty() ? 16 : places_.size() * 2);
-        before.swap(places_);
-        for (match_list* one : before)
-            if (one != nullptr) places_[find(one->question)] = one;
+        array_list<match_list*> previous(places_.empty() ? 16 : places_.size() * 2);
+        previous.swap(places_);
+        for (match_list* list : previous)
+            if (list != nullptr) places_[find(list->question)] = list;
     }
     ++size_;
     return *(places_[find(question)] = made.release());
@@ -58,41 +58,41 @@ match_list& query_cache::ensure(const terms& question) {
 void query_cache::refresh_all(bool has_loops) {
     const state now{graph_.generation(), graph_.all().size(), size_};
     if (now == refreshed_) return;
-    for (match_list* one : places_)
-        if (one != nullptr) (void)read(*one, has_loops);
+    for (match_list* list : places_)
+        if (list != nullptr) (void)read(*list, has_loops);
     refreshed_ = now;
 }
 
 match_list& query_cache::ensure_shared(const terms& question) {
-    static std::mutex guard;  // a query whose first use is in a phase: rare
+    static std::mutex guard;  // rarely taken: first use of a query in a phase
     const std::lock_guard lock(guard);
     match_list& found = ensure(question);
     (void)read(found, true);
     return found;
 }
 
-bool query_cache::is_named(const terms& question, const fragment_data& one) const noexcept {
-    for (const term& each : question)
-        if (&fragment_of(each) == &one) return true;
+bool query_cache::is_named(const terms& question, const fragment_data& fragment) const noexcept {
+    for (const term& wanted : question)
+        if (&fragment_of(wanted) == &fragment) return true;
     return false;
 }
 
 template <class Has>
 bool query_cache::judge(const terms& question, const chunk_data& chunk, Has has) const {
-    std::uint8_t group = 0;  // the last one of `any`, and whether one of it is there
+    std::uint8_t group = 0;  // the last group of `any`, and whether one is present
     bool has_one = true;
-    for (const term& one : question) {
-        if (one.kind == term_kind::optional) continue;
-        const fragment_data& fragment = fragment_of(one);
-        if (!has(fragment, one.kind)) {
-            if (one.kind != term_kind::any) return false;
-            if (one.group == group) continue;
+    for (const term& wanted : question) {
+        if (wanted.kind == term_kind::optional) continue;
+        const fragment_data& fragment = fragment_of(wanted);
+        if (!has(fragment, wanted.kind)) {
+            if (wanted.kind != term_kind::any) return false;
+            if (wanted.group == group) continue;
             if (!has_one) return false;
-            group = one.group;
+            group = wanted.group;
             has_one = false;
-        } else if (one.kind == term_kind::any) {
-            if (one.group != group && !has_one) return false;
-            group = one.group;
+        } else if (wanted.kind == term_kind::any) {
+            if (wanted.group != group && !has_one) return false;
+            group = wanted.group;
             has_one = true;
         }
     }
@@ -104,117 +104,122 @@ bool query_cache::judge(const terms& question, const chunk_data& chunk, Has has)
 }
 
 bool query_cache::may_match(const terms& question, const chunk_data& chunk) const noexcept {
-    return judge(question, chunk, [&](const fragment_data& one, term_kind kind) {
-        return one.beside != nullptr || chunk.has(one) == (kind != term_kind::without);
+    return judge(question, chunk, [&](const fragment_data& fragment, term_kind kind) {
+        return fragment.sparse_values != nullptr ||
+               chunk.has(fragment) == (kind != term_kind::without);
     });
 }
 
 bool query_cache::matches(const terms& question, const chunk_data& chunk,
-                          std::uint64_t who) const noexcept {
-    const bool fits = judge(question, chunk, [&](const fragment_data& one, term_kind kind) {
-        const bool has = one.beside != nullptr ? one.beside->has(who) : chunk.has(one);
+                          std::uint64_t e) const noexcept {
+    const bool fits = judge(question, chunk, [&](const fragment_data& fragment, term_kind kind) {
+        const bool has = fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
+                                                           : chunk.has(fragment);
         return has == (kind != term_kind::without);
     });
     if (!fits) return false;
-    bool is_shown = to_int(chunk.index) != 0 || sparse_.has_any(who);
-    sparse_.each(who, [&](const sparse_set& one) {
-        if (one.fragment->is_hidden && !is_named(question, *one.fragment)) is_shown = false;
+    bool is_shown = to_int(chunk.index) != 0 || sparse_.has_any(e);
+    sparse_.each(e, [&](const sparse_set& set) {
+        if (set.fragment->is_hidden && !is_named(question, *set.fragment)) is_shown = false;
     });
     return is_shown;
 }
 
-/// The terms that no chunk can answer.
-void query_cache::find_beside(match_list& list) const {
-    list.beside.clear();
+/// Collects the terms that must be checked for each entity.
+void query_cache::find_sparse(match_list& list) const {
+    list.sparse_terms.clear();
     list.is_inside = false;
-    const auto is_sparse = [&](const term& one) { return fragment_of(one).beside != nullptr; };
-    for (const term& one : list.question) {
-        const bool is_mixed = std::ranges::any_of(list.question, [&](const term& other) {
-            return other.kind == one.kind && other.group == one.group && is_sparse(other);
+    const auto is_sparse = [&](const term& wanted) {
+        return fragment_of(wanted).sparse_values != nullptr;
+    };
+    for (const term& wanted : list.question) {
+        const bool has_sparse_part = std::ranges::any_of(list.question, [&](const term& other) {
+            return other.kind == wanted.kind && other.group == wanted.group && is_sparse(other);
         });
-        if (one.kind == term_kind::any ? is_mixed : is_sparse(one))
-            list.beside.push_back({&fragment_of(one), one.kind, one.group});
-        if ((one.kind == term_kind::with && !is_sparse(one)) ||
-            (one.kind == term_kind::any && !is_mixed))
+        if (wanted.kind == term_kind::any ? has_sparse_part : is_sparse(wanted))
+            list.sparse_terms.push_back({&fragment_of(wanted), wanted.kind, wanted.group});
+        if ((wanted.kind == term_kind::with && !is_sparse(wanted)) ||
+            (wanted.kind == term_kind::any && !has_sparse_part))
             list.is_inside = true;
     }
-    for (const sparse_set* one : sparse_.all())
-        if (one != nullptr && one->fragment->is_hidden && !is_named(list.question, *one->fragment))
-            list.beside.push_back({one->fragment, term_kind::without, 0});
-    list.is_plain = list.beside.empty() && (list.is_inside || sparse_.empty());
+    for (const sparse_set* set : sparse_.all())
+        if (set != nullptr && set->fragment->is_hidden && !is_named(list.question, *set->fragment))
+            list.sparse_terms.push_back({set->fragment, term_kind::without, 0});
+    list.is_plain = list.sparse_terms.empty() && (list.is_inside || sparse_.empty());
 }
 
 void query_cache::refresh(match_list& list, bool has_loops) {
     if (!has_loops) {
         forget_before(list);
     } else if (!list.chunks.empty()) {
-        auto before = std::make_unique<match_list>();
+        auto previous = std::make_unique<match_list>();
         array_list<chunk_data*> copy(list.chunks);
-        before->chunks = std::move(list.chunks);
-        before->before = list.before;
-        list.before = before.release();
+        previous->chunks = std::move(list.chunks);
+        previous->previous = list.previous;
+        list.previous = previous.release();
         list.chunks = std::move(copy);
     }
     if (list.generation != graph_.generation()) {
         list.chunks.clear();
         list.seen = 0;
-        find_beside(list);
+        find_sparse(list);
         list.generation = graph_.generation();
     }
     for (; list.seen < graph_.all().size(); ++list.seen) {
-        chunk_data* const one = graph_.all()[list.seen];
-        // Chunk 0 stands for the entities without fragments: it has no rows.
-        if (to_int(one->index) != 0 && !one->has_sparse && may_match(list.question, *one))
-            list.chunks.push_back(one);
+        chunk_data* const chunk = graph_.all()[list.seen];
+        // Neither chunk 0 nor chunks with sparse fragments have rows.
+        if (to_int(chunk->index) != 0 && !chunk->has_sparse && may_match(list.question, *chunk))
+            list.chunks.push_back(chunk);
     }
 }
 
 std::string query_cache::explain(const terms& question, const chunk_data& chunk,
-                                 std::uint64_t who) const {
+                                 std::uint64_t e) const {
     std::string made;
-    const auto has_it = [&](const term& one) {
-        const fragment_data& fragment = fragment_of(one);
-        return fragment.beside != nullptr ? fragment.beside->has(who) : chunk.has(fragment);
+    const auto has_it = [&](const term& wanted) {
+        const fragment_data& fragment = fragment_of(wanted);
+        return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
+                                                 : chunk.has(fragment);
     };
-    const auto say = [&](const auto&... parts) {
+    const auto append = [&](const auto&... parts) {
         made += text(made.empty() ? "" : "; ", parts...);
     };
-    const auto name = [&](const term& one) {
-        const fragment_data& found = fragment_of(one);
-        return &found == &no_fragment ? std::string("a fragment that nothing has")
+    const auto name = [&](const term& wanted) {
+        const fragment_data& found = fragment_of(wanted);
+        return &found == &no_fragment ? std::string("a fragment that does not exist")
                                       : std::string(found.name);
     };
-    for (const term* one = question.begin(); one != question.end(); ++one) {
-        const bool has = has_it(*one);
-        switch (one->kind) {
+    for (const term* wanted = question.begin(); wanted != question.end(); ++wanted) {
+        const bool has = has_it(*wanted);
+        switch (wanted->kind) {
         case term_kind::with:
-            say(has ? "it has " : "it has no ", name(*one), has ? "" : ", which is asked for");
+            append(has ? "it has " : "it has no ", name(*wanted), has ? "" : ", which is required");
             break;
         case term_kind::without:
-            say(has ? "it has " : "it has no ", name(*one), has ? ", which is excluded" : "");
+            append(has ? "it has " : "it has no ", name(*wanted), has ? ", which is excluded" : "");
             break;
         case term_kind::any: {
             std::string all;
             bool has_one = false;
-            const term* last = one;
+            const term* last = wanted;
             for (; last != question.end() && last->kind == term_kind::any &&
-                   last->group == one->group;
+                   last->group == wanted->group;
                  ++last) {
                 all += text(all.empty() ? "" : ", ", name(*last));
                 has_one |= has_it(*last);
             }
-            say(has_one ? "it has one of " : "it has none of ", all);
-            one = last - 1;
+            append(has_one ? "it has one of " : "it has none of ", all);
+            wanted = last - 1;
             break;
         }
         case term_kind::optional: break;
         }
     }
     array_list<fragment_data*> all = chunk.fragments;
-    sparse_.list(who, all);
-    for (const fragment_data* one : all)
-        if (one->is_hidden && !is_named(question, *one))
-            say("it is hidden by ", one->name, ", which is not named");
+    sparse_.list(e, all);
+    for (const fragment_data* owned : all)
+        if (owned->is_hidden && !is_named(question, *owned))
+            append("it is hidden by ", owned->name, ", which the query does not name");
     return made;
 }
 

@@ -1,5 +1,5 @@
-// terms: what a query asks of a chunk. The room `query` owns the terms, the kept lists of chunks that
-// match them (`query_cache`), and the loops over these (`query.hpp`).
+// terms: the conditions of a query. The room `query` owns the terms, the cached lists of matching
+// chunks (`query_cache`), and the loops over them (`query.hpp`).
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -12,42 +12,42 @@ namespace muster::detail {
 enum class term_kind : std::uint8_t {
     with,
     without,
-    any,       // one of its group is there
-    optional,  // asks nothing; but a hidden fragment is named
+    any,       // at least one of its group is present
+    optional,  // no condition, but it names a hidden fragment
 };
 
-/// A fragment, by its C++ type or by its id, and what is asked of it. Both outlive the fragment: the next
-/// use of a type makes a new one, which the query means, too.
+/// A fragment, by C++ type or by id, and the condition on it. A term may outlive its fragment: the
+/// next use of the type creates a new fragment, to which the term then refers.
 struct term {
-    std::uint64_t what;  // a type_index, or the value of an id
+    std::uint64_t type_or_id;  // a type_index, or the value of an id
     term_kind kind;
     bool is_typed;
-    std::uint8_t group;  // of `any`
+    std::uint8_t group;  // for `any`
 
     friend constexpr bool operator==(const term&, const term&) noexcept = default;
 };
 
-/// A few terms in the order they were said, without memory of their own.
+/// Terms in the order in which they were added, stored inline.
 class MUSTER_API terms {
 public:
     static constexpr std::size_t limit = 16;
 
-    /// `errc::limit` beyond that many.
-    void add(const term& one) {
+    /// Throws `errc::limit` beyond `limit` terms.
+    void add(const term& wanted) {
         if (size_ == limit) [[unlikely]]
             raise_too_many();
-        all_[size_++] = one;
+        all_[size_++] = wanted;
     }
-    /// All of another, whose groups of `any` stay apart from those that are here.
+    /// Adds all terms of `others`. Their `any` groups stay separate from the existing groups.
     void add(const terms& others) {
-        for (term one : others) {
-            if (one.kind == term_kind::any)
-                one.group = static_cast<std::uint8_t>(one.group + groups_);
-            add(one);
+        for (term wanted : others) {
+            if (wanted.kind == term_kind::any)
+                wanted.group = static_cast<std::uint8_t>(wanted.group + groups_);
+            add(wanted);
         }
         groups_ = static_cast<std::uint8_t>(groups_ + others.groups_);
     }
-    /// A number for the next group of `any`.
+    /// Returns the number of a new `any` group.
     [[nodiscard]] std::uint8_t new_group() noexcept { return ++groups_; }
 
     [[nodiscard]] const term* begin() const noexcept { return all_; }
@@ -62,9 +62,9 @@ public:
     }
     [[nodiscard]] std::uint64_t hash() const noexcept {
         std::uint64_t made = size_;
-        for (const term& one : *this)
-            made = (made ^ one.what ^ std::uint64_t{one.group} << 40 ^
-                    static_cast<std::uint64_t>(one.kind) << 50) *
+        for (const term& wanted : *this)
+            made = (made ^ wanted.type_or_id ^ std::uint64_t{wanted.group} << 40 ^
+                    static_cast<std::uint64_t>(wanted.kind) << 50) *
                    0x9E3779B97F4A7C15u;
         return made ^ made >> 32;
     }

@@ -2,6 +2,6 @@
 
 namespace muster::detail {
 
-template class MUSTER_API walk<layouts::bound>;  // the others are in walk_presets.cpp
+template class MUSTER_API walk<layouts::bound>;  // walk_presets.cpp has the remaining presets
 
 }  // namespace muster::detail

@@ -1,15 +1,15 @@
-// walk: over the entities that match where sparse fragments are asked for. It starts from the cheaper side,
-// the chunks that may match or the smallest of the sparse sets that are asked for, and gives blocks: up to
-// 64 lanes, entities whose ids stand next to each other, of which some match.
+// walk: iterates over matching entities if a query uses sparse fragments. It starts from the
+// cheaper side: the chunks that may match, or the smallest required sparse set. It returns blocks
+// of up to 64 lanes: entities whose ids are adjacent in memory, some of which match.
 //
-//     burning    [ e3 ][ e4 ][ e9 ][    ]          leads, if it has fewer entities than the chunks
-//     left          1     0     1     0            e4 does not match; nobody has the last slot
-//     position   [ e2 ][ e9 ][ e3 ]...             of e3 and e9: by chunk and row, as their records say
+//     burning    [ e3 ][ e4 ][ e9 ][    ]          leads if it has fewer entities than the chunks
+//     left          1     0     1     0            e4 does not match; the last slot is empty
+//     position   [ e2 ][ e9 ][ e3 ]...             e3 and e9: by chunk and row of their records
 //
-// Where all match and all components stand next to each other, too, a block is a run of any length: a
-// loop over it is one over arrays.
+// If all entities match and all components are adjacent, too, a block is a run of any length. A
+// loop over a run is a loop over arrays.
 //
-// While a walk goes on, a scope is open: nothing comes or goes.
+// A scope is open during a walk, so that no row is added or removed.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -25,17 +25,17 @@
 
 namespace muster::detail {
 
-/// Where an entity is that a sparse set leads to.
+/// The location of an entity that a sparse set leads to.
 struct lane_place {
     std::uint32_t chunk;
     std::uint32_t row;
 };
 
-/// Where the components of one fragment are, for the lanes of a block: one of three ways.
+/// Locates the components of one fragment for the lanes of a block, in one of three ways.
 struct lane_source {
-    std::byte* base;              // of the first lane; the others stand behind it
-    const fragment_data* inside;  // not null: where the place of each lane says
-    std::byte* const* found;      // not null: of each lane, or null
+    std::byte* base;              // of the first lane; the next lanes follow
+    const fragment_data* inside;  // not null: use the chunk and row of each lane
+    std::byte* const* found;      // not null: one address per lane, or null
 };
 
 template <class Layout>
@@ -43,46 +43,46 @@ class MUSTER_API walk {
 public:
     using id_type = basic_id<Layout>;
 
-    /// Those that match the list, which was just read; `wanted` are the fragments whose components are
-    /// shown, at most `terms::limit`.
+    /// Walks over the entities that match the list, which was just read. `wanted` lists the
+    /// fragments whose components are shown, at most `terms::limit`.
     walk(const store<Layout>& from, const query_cache& cache, const match_list& list,
          std::span<const fragment_data* const> wanted);
 
     walk(const walk&) = delete;
     walk& operator=(const walk&) = delete;
 
-    /// The next block; false if there is none.
+    /// Advances to the next block. Returns false at the end.
     bool next();
 
-    /// Of the first lane, which need not match.
+    /// The ids from the first lane on, which need not match.
     [[nodiscard]] const id_type* ids() const noexcept { return ids_; }
-    /// The lanes that match; of a run, the first 64.
+    /// The matching lanes; of a run, only the first 64.
     [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
     [[nodiscard]] bool is_run() const noexcept { return run_ != 0; }
-    /// How many match.
+    /// The number of matching entities.
     [[nodiscard]] std::size_t size() const noexcept {
         return is_run() ? run_ : static_cast<std::size_t>(std::popcount(left_));
     }
-    /// Of each lane, for sources that are `inside`.
+    /// The location of each lane, for sources that are `inside`.
     [[nodiscard]] const lane_place* places() const noexcept { return places_.data(); }
     [[nodiscard]] const lane_source& source(std::size_t wanted) const noexcept {
         return wanted_[wanted].source;
     }
 
-    /// Entities of a block that stand next to each other, all in one chunk, and whose components do.
+    /// Adjacent entities of a block that are in one chunk and have adjacent components.
     struct rows {
         std::size_t lane = 0;
         std::size_t count = 0;
         const id_type* ids = nullptr;
-        const chunk_data* chunk = nullptr;  // null: it was not looked for
-        std::size_t first = 0;              // row of that chunk
+        const chunk_data* chunk = nullptr;  // null: not looked up
+        std::size_t first = 0;              // row in that chunk
     };
-    /// The next ones, instead of the next block; false if there are none.
+    /// Advances by rows instead of blocks. Returns false at the end.
     bool next(rows& found);
-    /// Where the component of a lane is; null: it has none.
+    /// Returns the component of a lane, or null if it has none.
     [[nodiscard]] std::byte* find(std::size_t wanted, std::size_t lane) const noexcept;
 
-    /// For batches: see `target_finder`.
+    /// Finds the targets of a batch; see `target_finder`.
     static void find(void* store, void* cache, void* list, batch_targets& found);
 
 private:
@@ -106,15 +106,15 @@ private:
     void show_slots(const sparse_set& set, slot_index first);
     void locate();
     void keep_matching();
-    [[nodiscard]] std::uint64_t having(const beside_term& term) const noexcept;
+    [[nodiscard]] std::uint64_t having(const sparse_term& term) const noexcept;
     void find_values();
     [[nodiscard]] bool follows(std::size_t lane) const noexcept;
 
     const store<Layout>& store_;
     const query_cache& cache_;
     const terms& question_;
-    array_list<beside_term> beside_;     // what is asked of each entity
-    std::span<wanted_fragment> wanted_;  // what is shown; in room_
+    array_list<sparse_term> sparse_terms_;  // checked for each entity
+    std::span<wanted_fragment> wanted_;     // fragments to show; in room_
 
     chunk_data* const* next_chunk_;
     chunk_data* const* last_chunk_;
@@ -122,26 +122,26 @@ private:
     const sparse_set* lead_ = nullptr;
     std::uint32_t next_slot_ = 0;
     std::size_t loose_set_ = 0;
-    bool visits_loose_ = false;  // those in no chunk may match, and nothing leads to them
-    bool is_whole_ = false;      // nothing is asked of single entities: blocks can be long runs
-    bool is_by_lane_ = true;     // all that is wanted stands next to each other, as the ids do
+    bool visits_loose_ = false;  // entities outside of chunks may match, and no set leads
+    bool is_whole_ = false;      // no checks per entity: blocks can be long runs
+    bool is_by_lane_ = true;     // all shown components are adjacent, like the ids
 
-    // The block.
+    // The current block.
     const id_type* ids_ = nullptr;
     std::uint64_t left_ = 0;
-    std::size_t run_ = 0;                // how long it is; 0: it is none
-    const chunk_data* chunk_ = nullptr;  // that all of it is in; null: a set leads
+    std::size_t run_ = 0;                // its length; 0: the block is not a run
+    const chunk_data* chunk_ = nullptr;  // the chunk of all lanes; null: a set leads
     std::size_t row_ = 0;                // of the first lane
-    std::uint64_t unshown_ = 0;          // lanes that `next(rows&)` has not come to
+    std::uint64_t unshown_ = 0;          // lanes that `next(rows&)` has not returned yet
 
-    // Only where a set leads, and chunks are asked for.
-    array_list<lane_place> places_;  // of each lane
-    array_list<char> matching_;      // which chunks do
-    array_list<std::byte*> found_;   // by wanted fragment and lane; see `lane_source`
+    // `places_` and `matching_` are empty unless a set leads and chunks matter.
+    array_list<lane_place> places_;  // by lane
+    array_list<char> matching_;      // by chunk: whether it matches
+    array_list<std::byte*> found_;   // by shown fragment and lane; see `lane_source`
     wanted_fragment room_[terms::limit];
 };
 
-/// A walk, if there is one, where this is: loops need no memory for it.
+/// An optional walk, stored inline, so that loops do not allocate it.
 template <class Layout>
 class walk_here {
 public:
@@ -156,7 +156,7 @@ public:
     ~walk_here() {
         if (is_here_) walk_.~walk();
     }
-    /// Null if there is none.
+    /// Null if there is no walk.
     [[nodiscard]] walk<Layout>* get() noexcept { return is_here_ ? &walk_ : nullptr; }
     walk<Layout>* operator->() noexcept { return &walk_; }
 
@@ -167,7 +167,7 @@ private:
     bool is_here_ = false;
 };
 
-/// The same for who is moved.
+/// An optional walk that can be moved.
 template <class Layout>
 class walk_of {
 public:

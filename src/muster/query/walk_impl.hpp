@@ -1,4 +1,4 @@
-// The compiled half of `walk`: included by walk.cpp for the presets, and by
+// The out-of-line part of `walk`: included by walk.cpp and walk_presets.cpp for the presets, and by
 // <muster/world/instantiate.hpp> for a user's own layout.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace muster::detail {
 
-/// Calls `look(lane)` for each.
-template <class Look>
-[[gnu::always_inline]] inline void each_lane(std::uint64_t lanes, Look look) {
-    for (; lanes != 0; lanes &= lanes - 1) look(static_cast<unsigned>(std::countr_zero(lanes)));
+/// Calls `callback(lane)` for each lane.
+template <class Callback>
+[[gnu::always_inline]] inline void each_lane(std::uint64_t lanes, Callback callback) {
+    for (; lanes != 0; lanes &= lanes - 1) callback(static_cast<unsigned>(std::countr_zero(lanes)));
 }
 
 template <class Layout>
@@ -27,67 +27,68 @@ walk<Layout>::walk(const store<Layout>& from, const query_cache& cache, const ma
     for (std::size_t i = 0; i < wanted.size(); ++i)
         room_[i] = {wanted[i], wanted[i] == &no_fragment ? 0 : wanted[i]->type->size, {}};
     choose_lead(list);
-    for (const beside_term& one : list.beside) {
-        const sparse_set* const set = one.fragment->beside;
-        const bool is_led = one.kind == term_kind::with && set == lead_;
-        const bool is_met = one.kind == term_kind::without && set != nullptr && set->size() == 0;
-        if (one.kind != term_kind::optional && !is_led && !is_met) beside_.push_back(one);
+    for (const sparse_term& term : list.sparse_terms) {
+        const sparse_set* const set = term.fragment->sparse_values;
+        const bool is_led = term.kind == term_kind::with && set == lead_;
+        const bool is_met = term.kind == term_kind::without && set != nullptr && set->size() == 0;
+        if (term.kind != term_kind::optional && !is_led && !is_met) sparse_terms_.push_back(term);
     }
     visits_loose_ = lead_ == nullptr && !list.is_inside;
     if (lead_ != nullptr) note_matching(list);
     find_sources();
-    is_whole_ = beside_.empty() && places_.empty() && is_by_lane_;
+    is_whole_ = sparse_terms_.empty() && places_.empty() && is_by_lane_;
 }
 
-/// The smallest set that all must have, if there are fewer in it than in the chunks.
+/// Chooses the smallest required set, unless the chunks have fewer entities.
 template <class Layout>
 void walk<Layout>::choose_lead(const match_list& list) {
-    for (const beside_term& one : list.beside)
-        if (one.kind == term_kind::with &&
-            (lead_ == nullptr || one.fragment->beside->size() < lead_->size()))
-            lead_ = one.fragment->beside;
+    for (const sparse_term& term : list.sparse_terms)
+        if (term.kind == term_kind::with &&
+            (lead_ == nullptr || term.fragment->sparse_values->size() < lead_->size()))
+            lead_ = term.fragment->sparse_values;
     if (lead_ == nullptr || !list.is_inside) return;
     std::size_t count = 0;
-    for (const chunk_data* one : list.chunks) count += one->size;
+    for (const chunk_data* chunk : list.chunks) count += chunk->size;
     if (count < lead_->size()) lead_ = nullptr;
 }
 
-/// Which chunks match of those that a set leads to, unless all do and none is asked for.
+/// Records which of the chunks that a set leads to match. Skipped if all match and none is read.
 template <class Layout>
 void walk<Layout>::note_matching(const match_list& list) {
-    const auto is_inside = [](const fragment_data* one) {
-        return one->beside == nullptr && one != &no_fragment;
+    const auto is_inside = [](const fragment_data* fragment) {
+        return fragment->sparse_values == nullptr && fragment != &no_fragment;
     };
     const array_list<chunk_data*>& all = store_.graph().all();
-    const bool is_loose = cache_.may_match(question_, store_.graph().nowhere());
+    const bool is_loose = cache_.may_match(question_, store_.graph().empty_chunk());
     if (is_loose && std::ranges::none_of(wanted_, is_inside, &wanted_fragment::fragment) &&
-        std::ranges::none_of(beside_, is_inside, &beside_term::fragment)) {
+        std::ranges::none_of(sparse_terms_, is_inside, &sparse_term::fragment)) {
         std::size_t count = 0;
-        for (const chunk_data* one : all) count += one->size;
-        for (const chunk_data* one : list.chunks) count -= one->size;
+        for (const chunk_data* chunk : all) count += chunk->size;
+        for (const chunk_data* chunk : list.chunks) count -= chunk->size;
         if (count == 0) return;
     }
     places_.resize(block_size);
     matching_.resize(store_.graph().end());
     matching_[0] = is_loose;
-    for (const chunk_data* one : list.chunks) matching_[to_int(one->index)] = true;
+    for (const chunk_data* chunk : list.chunks) matching_[to_int(chunk->index)] = true;
 }
 
 template <class Layout>
 void walk<Layout>::find_sources() {
-    found_.resize(block_size * static_cast<std::size_t>(
-                                   std::ranges::count_if(wanted_, [&](const wanted_fragment& one) {
-                                       return one.fragment->beside != nullptr &&
-                                              one.fragment->beside != lead_;
+    found_.resize(block_size * static_cast<std::size_t>(std::ranges::count_if(
+                                   wanted_, [&](const wanted_fragment& wanted) {
+                                       return wanted.fragment->sparse_values != nullptr &&
+                                              wanted.fragment->sparse_values != lead_;
                                    })));
     std::byte** next = found_.data();
-    for (wanted_fragment& one : wanted_) {
-        if (one.fragment->beside == nullptr) {
-            if (!places_.empty()) one.source.inside = one.fragment;
-        } else if (one.fragment->beside != lead_) {
-            one.source.found = std::exchange(next, next + block_size);
+    for (wanted_fragment& wanted : wanted_) {
+        if (wanted.fragment->sparse_values == nullptr) {
+            if (!places_.empty()) wanted.source.inside = wanted.fragment;
+        } else if (wanted.fragment->sparse_values != lead_) {
+            wanted.source.found = std::exchange(next, next + block_size);
         }
-        is_by_lane_ = is_by_lane_ && one.source.inside == nullptr && one.source.found == nullptr;
+        is_by_lane_ =
+            is_by_lane_ && wanted.source.inside == nullptr && wanted.source.found == nullptr;
     }
 }
 
@@ -105,7 +106,7 @@ bool walk<Layout>::next() {
     return true;
 }
 
-/// Where nothing is asked of single entities: a chunk, or many of a page of the set that leads.
+/// Finds a run if entities need no checks: a chunk, or many slots of a page of the leading set.
 template <class Layout>
 bool walk<Layout>::find_run() {
     if (lead_ != nullptr) {
@@ -134,10 +135,10 @@ bool walk<Layout>::find_block() {
 
 template <class Layout>
 void walk<Layout>::show_slots(const sparse_set& set, slot_index first) {
-    // SAFETY: the ids of a page.
+    // SAFETY: the ids of a page are of type `id_type`.
     ids_ = reinterpret_cast<const id_type*>(set.ids_at(first));
-    for (wanted_fragment& one : wanted_)
-        if (one.fragment->beside == lead_) one.source.base = set.at(first);
+    for (wanted_fragment& wanted : wanted_)
+        if (wanted.fragment->sparse_values == lead_) wanted.source.base = set.at(first);
 }
 
 template <class Layout>
@@ -156,13 +157,13 @@ template <class Layout>
 void walk<Layout>::show_chunk(const chunk_data& chunk, std::size_t row, std::size_t count) {
     chunk_ = &chunk;
     row_ = row;
-    // SAFETY: the column of ids.
+    // SAFETY: the column of ids stores values of type `id_type`.
     ids_ = reinterpret_cast<const id_type*>(chunk.ids.data) + row;
     left_ = low_bits(static_cast<unsigned>(smaller(count, block_size)));
-    for (wanted_fragment& one : wanted_)
-        if (one.fragment->beside == nullptr) {
-            std::byte* const base = one.fragment->base(chunk.index);
-            one.source.base = base == nullptr ? nullptr : base + row * one.size;
+    for (wanted_fragment& wanted : wanted_)
+        if (wanted.fragment->sparse_values == nullptr) {
+            std::byte* const base = wanted.fragment->base(chunk.index);
+            wanted.source.base = base == nullptr ? nullptr : base + row * wanted.size;
         }
 }
 
@@ -179,12 +180,12 @@ bool walk<Layout>::find_in_chunks() {
     return true;
 }
 
-/// Entities that have only sparse fragments: each is found in the first of its sets.
+/// Finds entities that have only sparse fragments. Each is visited in the first of its sets.
 template <class Layout>
 bool walk<Layout>::find_loose() {
     const sparse_table& sparse = store_.sparse();
     if (loose_set_ == 0 && next_slot_ == 0 &&
-        !cache_.may_match(question_, store_.graph().nowhere()))
+        !cache_.may_match(question_, store_.graph().empty_chunk()))
         return false;
     for (; loose_set_ < sparse.all().size(); ++loose_set_, next_slot_ = 0) {
         const sparse_set* const set = sparse.all()[loose_set_];
@@ -192,7 +193,7 @@ bool walk<Layout>::find_loose() {
         if (next == no_slot) continue;
         const std::uint32_t width = set->block_size();
         const slot_index first{to_int(next) / width * width};
-        show_chunk(store_.graph().nowhere(), 0, 0);
+        show_chunk(store_.graph().empty_chunk(), 0, 0);
         ids_ = reinterpret_cast<const id_type*>(set->ids_at(first));
         each_lane(set->block_at(first), [&](unsigned lane) {
             const bool is_loose = store_.find_record(ids_[lane].key())->chunk() == chunk_index{} &&
@@ -205,9 +206,10 @@ bool walk<Layout>::find_loose() {
     return false;
 }
 
-// ---- who matches -------------------------------------------------------------------------------
+// ---- matching ----------------------------------------------------------------------------------
 
-/// Where a set leads: which chunks its entities are in.
+/// Finds the chunks and rows of the leading set's entities, and drops those whose chunk does not
+/// match.
 template <class Layout>
 void walk<Layout>::locate() {
     lane_place* const places = places_.data();
@@ -222,12 +224,13 @@ void walk<Layout>::locate() {
     left_ = left;
 }
 
-/// Those that have what the term asks for.
+/// Returns the lanes that have the fragment of the term.
 template <class Layout>
-std::uint64_t walk<Layout>::having(const beside_term& term) const noexcept {
+std::uint64_t walk<Layout>::having(const sparse_term& term) const noexcept {
     const fragment_data& fragment = *term.fragment;
     if (&fragment == &no_fragment) return 0;
-    if (fragment.beside != nullptr) return fragment.beside->template having<Layout>(ids_, left_);
+    if (fragment.sparse_values != nullptr)
+        return fragment.sparse_values->template having<Layout>(ids_, left_);
     if (lead_ == nullptr) return chunk_->has(fragment) ? left_ : 0;
     std::uint64_t having = 0;
     each_lane(left_, [&](unsigned lane) {
@@ -240,9 +243,9 @@ std::uint64_t walk<Layout>::having(const beside_term& term) const noexcept {
 template <class Layout>
 void walk<Layout>::keep_matching() {
     if (!places_.empty()) locate();
-    std::uint8_t group = 0;  // of `any`, and who has one of it
+    std::uint8_t group = 0;  // the current `any` group, and lanes that have one of it
     std::uint64_t has_one = ~std::uint64_t{0};
-    for (const beside_term& term : beside_) {
+    for (const sparse_term& term : sparse_terms_) {
         if (left_ == 0) return;
         const std::uint64_t found = having(term);
         if (term.kind == term_kind::with) left_ &= found;
@@ -258,13 +261,13 @@ void walk<Layout>::keep_matching() {
     left_ &= has_one;
 }
 
-/// Of sparse fragments that do not lead.
+/// Finds the values of sparse fragments that do not lead.
 template <class Layout>
 void walk<Layout>::find_values() {
     std::byte** next = found_.data();
-    for (const wanted_fragment& one : wanted_) {
-        if (one.source.found == nullptr) continue;
-        const sparse_set& set = *one.fragment->beside;
+    for (const wanted_fragment& wanted : wanted_) {
+        if (wanted.source.found == nullptr) continue;
+        const sparse_set& set = *wanted.fragment->sparse_values;
         each_lane(left_, [&](unsigned lane) {
             const slot_index slot = set.template find_of<Layout>(ids_[lane].value());
             next[lane] = slot == no_slot ? nullptr : set.at(slot);
@@ -277,21 +280,21 @@ void walk<Layout>::find_values() {
 
 template <class Layout>
 std::byte* walk<Layout>::find(std::size_t wanted, std::size_t lane) const noexcept {
-    const wanted_fragment& one = wanted_[wanted];
-    if (one.source.found != nullptr) return one.source.found[lane];
-    const bool is_inside = one.source.inside != nullptr;
+    const wanted_fragment& request = wanted_[wanted];
+    if (request.source.found != nullptr) return request.source.found[lane];
+    const bool is_inside = request.source.inside != nullptr;
     std::byte* const base =
-        is_inside ? one.fragment->base(chunk_index{places_[lane].chunk}) : one.source.base;
-    return base == nullptr ? nullptr : base + (is_inside ? places_[lane].row : lane) * one.size;
+        is_inside ? request.fragment->base(chunk_index{places_[lane].chunk}) : request.source.base;
+    return base == nullptr ? nullptr : base + (is_inside ? places_[lane].row : lane) * request.size;
 }
 
-/// Whether a lane stands next to the one before it, in all that is shown.
+/// Whether a lane is adjacent to the previous lane in everything that is shown.
 template <class Layout>
 bool walk<Layout>::follows(std::size_t lane) const noexcept {
     if (!places_.empty()) {
         const lane_place& before = places_[lane - 1];
-        const lane_place& one = places_[lane];
-        if (one.chunk != before.chunk || (one.chunk != 0 && one.row != before.row + 1))
+        const lane_place& place = places_[lane];
+        if (place.chunk != before.chunk || (place.chunk != 0 && place.row != before.row + 1))
             return false;
     }
     for (std::size_t i = 0; i < wanted_.size(); ++i) {
@@ -331,7 +334,7 @@ bool walk<Layout>::next(rows& found) {
 
 template <class Layout>
 void walk<Layout>::find(void* from, void* cache, void* list, batch_targets& found) {
-    // SAFETY: what a query has put there.
+    // SAFETY: `basic_query::finder` stores pointers of these types.
     auto& known = *static_cast<match_list*>(list);
     const chunk_range chunks = static_cast<query_cache*>(cache)->read(known, true);
     found.is_by_id = !chunks.is_plain;
@@ -340,8 +343,8 @@ void walk<Layout>::find(void* from, void* cache, void* list, batch_targets& foun
         return;
     }
     walk all(*static_cast<store<Layout>*>(from), *static_cast<query_cache*>(cache), known, {});
-    for (rows one; all.next(one);)
-        for (std::size_t i = 0; i < one.count; ++i) found.ids.push_back(one.ids[i].value());
+    for (rows run; all.next(run);)
+        for (std::size_t i = 0; i < run.count; ++i) found.ids.push_back(run.ids[i].value());
 }
 
 }  // namespace muster::detail

@@ -11,15 +11,15 @@ chunk_data::chunk_data() = default;
 
 chunk_data::~chunk_data() {
     destroy_values(0, size);
-    for (column& one : columns) one.free();
+    for (column& source : columns) source.free();
     ids.free();
 }
 
 std::byte* chunk_data::find_base(const fragment_data& fragment) const noexcept {
     if (to_int(index) != 0) return fragment.base(index);
-    for (const fragment_data* one : fragments) {
-        if (one != &fragment) continue;
-        return one->type->size == 0 ? no_values : columns[find_column(*one)].data;
+    for (const fragment_data* owned : fragments) {
+        if (owned != &fragment) continue;
+        return owned->type->size == 0 ? no_values : columns[find_column(*owned)].data;
     }
     return nullptr;
 }
@@ -30,20 +30,21 @@ std::size_t chunk_data::find_column(const fragment_data& fragment) const noexcep
     return at;
 }
 
-void chunk_data::grow(std::size_t more, std::size_t limit, watched arguments) {
+void chunk_data::grow(std::size_t more, std::size_t limit, argument_addresses arguments) {
     if (more > limit - size)
         raise(errc::limit, text("the chunk ", to_text(*this), " cannot have more than ", limit,
-                                " rows: it has ", size, ", and ", more, " more are wanted"));
+                                " rows: it has ", size, ", and ", more, " more are requested"));
     const std::size_t ample = larger(larger(size + more, capacity * 2), 8);
     resize(smaller(ample, limit), arguments);
 }
 
-void chunk_data::resize(std::size_t wanted, watched arguments) {
-    // If one of these fails, others have more room than the chunk knows of: nothing is lost.
+void chunk_data::resize(std::size_t wanted, argument_addresses arguments) {
+    // If a column cannot grow, the columns before it have more memory than `capacity` states, which
+    // is harmless.
     bool done = ids.resize(size, wanted, arguments);
-    for (column& one : columns) {
-        done = done && one.resize(size, wanted, arguments);
-        one.fragment->bases[to_int(index)] = one.data;
+    for (column& source : columns) {
+        done = done && source.resize(size, wanted, arguments);
+        source.fragment->bases[to_int(index)] = source.data;
     }
     if (!done) raise_out_of_memory();
     capacity = wanted;
@@ -51,12 +52,12 @@ void chunk_data::resize(std::size_t wanted, watched arguments) {
 
 void chunk_data::shrink() noexcept {
     if (capacity == size) return;
-    // What the system refuses stays as large as it is: the rows fit.
+    // A column whose reallocation fails keeps its larger memory: the rows still fit.
     capacity = size;
     (void)ids.resize(size, size, {});
-    for (column& one : columns) {
-        (void)one.resize(size, size, {});
-        one.fragment->bases[to_int(index)] = one.data;
+    for (column& source : columns) {
+        (void)source.resize(size, size, {});
+        source.fragment->bases[to_int(index)] = source.data;
     }
 }
 
@@ -70,20 +71,20 @@ void chunk_data::trade(std::size_t column, chunk_data& other, std::size_t others
 }
 
 void chunk_data::destroy_values_at(std::size_t row, std::size_t last) const noexcept {
-    // Destructors first: whoever looks at the world in one finds the other rows whole.
-    for (const column& one : columns) one.destroy(one.at(row), 1);
+    // Destructors run first: a destructor that queries the world must find all other rows intact.
+    for (const column& source : columns) source.destroy(source.at(row), 1);
     if (row == last) return;
-    for (const column& one : columns) one.relocate(one.at(row), one.at(last), 1);
+    for (const column& source : columns) source.relocate(source.at(row), source.at(last), 1);
 }
 
 void chunk_data::destroy_values(std::size_t first, std::size_t count) const noexcept {
-    for (const column& one : columns) one.destroy(one.at(first), count);
+    for (const column& source : columns) source.destroy(source.at(first), count);
 }
 
 std::string to_text(const chunk_data& chunk) {
     std::string made = "<";
-    for (const fragment_data* one : chunk.fragments)
-        made += text(made.size() == 1 ? "" : ", ", one->name);
+    for (const fragment_data* fragment : chunk.fragments)
+        made += text(made.size() == 1 ? "" : ", ", fragment->name);
     return made + ">";
 }
 

@@ -6,7 +6,7 @@
 //     velocity     [ x y ][ x y ][ x y ][     ]      in the order of `fragments`
 //     frozen                                         a tag: no column
 //
-// Rows stay without gaps: the last row takes the place of one that leaves. All columns have the
+// Rows have no gaps: when a row is removed, the last row takes its place. All columns have the
 // chunk's capacity.
 #pragma once
 
@@ -22,24 +22,24 @@
 namespace muster::detail {
 
 struct MUSTER_API chunk_data {
-    // What every change reads is on the first two cache lines.
+    // The members that every change reads are on the first two cache lines.
     column ids;
     std::size_t size = 0;
     std::size_t capacity = 0;
     array_list<column> columns;
     chunk_index index{};
-    bool runs_code = false;     // moving or destroying its values runs code of the user's
-    bool is_complete = true;    // it has all that its fragments need
-    bool has_unique = false;    // a fragment of it is not cloned
-    bool is_hidden = false;     // a fragment of it is hidden
-    bool has_sparse = false;    // it only stands for its fragments: no row has a sparse one
-    bool tells_coming = false;  // a hook is to be called for who gets all its fragments
-    bool tells_going = false;   // a hook is to be called for who loses them
-    std::uint64_t serial = 0;   // by the order of making; never given twice
-    std::size_t hash = 0;       // of `fragments`
-    edge_table edges;           // to other chunks
-    array_list<fragment_data*> fragments;  // by number
-    array_list<std::byte> fragment_ids;    // their ids, as the layout has them
+    bool is_nontrivial = false;    // moving or destroying values runs user code
+    bool is_complete = true;       // has all needed fragments, and none is sparse
+    bool has_unique = false;       // a fragment is not cloned
+    bool is_hidden = false;        // a fragment is hidden
+    bool has_sparse = false;       // only names a set with a sparse fragment; never has rows
+    bool notifies_insert = false;  // a fragment has insert hooks or observers
+    bool notifies_remove = false;  // a fragment has remove hooks or observers
+    std::uint64_t serial = 0;      // in order of creation; never reused
+    std::size_t hash = 0;          // of `fragments`
+    edge_table edges;              // to other chunks
+    array_list<fragment_data*> fragments;  // sorted by number
+    array_list<std::byte> fragment_ids;    // their ids, in the layout's format
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;
@@ -50,43 +50,45 @@ struct MUSTER_API chunk_data {
         return fragment.base(index) != nullptr;
     }
 
-    /// Where its values of this fragment are; null if it does not have it. Also for a chunk that is in
-    /// no graph, whose number is 0.
+    /// Returns the values of this fragment, or null if the chunk does not have it. Also works for a
+    /// chunk outside of a graph, whose number is 0.
     [[nodiscard]] std::byte* find_base(const fragment_data& fragment) const noexcept;
-    /// Which of the columns has the fragment's values; of a tag none has.
+    /// Returns the index of the fragment's column, or `columns.size()` if it has none, like a tag.
     [[nodiscard]] std::size_t find_column(const fragment_data& fragment) const noexcept;
 
-    /// Room for `more` rows. Moves the columns, and what `arguments` point to in them. May throw
-    /// `std::bad_alloc` or, beyond `limit` rows, `errc::limit`; no row is lost or changed then.
-    void make_room(std::size_t more, std::size_t limit, watched arguments) {
+    /// Makes room for `more` rows. Moves the columns and updates the `arguments` that point into
+    /// them. Throws `std::bad_alloc` or, beyond `limit` rows, `errc::limit`; no row is lost or
+    /// changed then.
+    void make_room(std::size_t more, std::size_t limit, argument_addresses arguments) {
         if (capacity - size < more) [[unlikely]]
             grow(more, limit, arguments);
     }
 
-    /// Gives back memory that no row needs, where there is memory to do so.
+    /// Frees memory beyond the rows. A column whose reallocation fails keeps its memory.
     void shrink() noexcept;
 
-    /// A column changes places with one of another chunk, of the same type.
+    /// Swaps the memory of a column with a column of another chunk, of the same type.
     void trade(std::size_t column, chunk_data& other, std::size_t others_column) noexcept;
 
-    /// Destroys the values of `row`; the last row takes its place. True if there was another.
+    /// Destroys the values of `row` and moves the last row into its place. Returns whether a row
+    /// moved.
     [[gnu::always_inline]] bool destroy_row(std::size_t row) noexcept {
         const std::size_t last = --size;
-        if (runs_code)
+        if (is_nontrivial)
             destroy_values_at(row, last);
         else if (row != last)
-            for (const column& one : columns) one.take_bytes(row, last, nullptr, 0);
+            for (const column& source : columns) source.take_bytes(row, last, nullptr, 0);
         ids.take_bytes(row, last, nullptr, 0);
         return row != last;
     }
 
-    /// Destroys the values of `count` rows from `first` on; they are rows no more.
+    /// Destroys the values of `count` rows from `first` on. The caller adjusts `size`.
     void destroy_values(std::size_t first, std::size_t count) const noexcept;
 
 private:
     void destroy_values_at(std::size_t row, std::size_t last) const noexcept;
-    void grow(std::size_t more, std::size_t limit, watched arguments);
-    void resize(std::size_t wanted, watched arguments);
+    void grow(std::size_t more, std::size_t limit, argument_addresses arguments);
+    void resize(std::size_t wanted, argument_addresses arguments);
 };
 
 /// "<position, velocity>"

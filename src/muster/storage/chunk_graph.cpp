@@ -14,8 +14,8 @@ namespace {
 
 std::size_t hash_of(std::span<fragment_data* const> set) {
     std::uint64_t hash = set.size();
-    for (const fragment_data* one : set)
-        hash = (hash ^ (to_int(one->index) + 1)) * 0x9E3779B97F4A7C15u;
+    for (const fragment_data* fragment : set)
+        hash = (hash ^ (to_int(fragment->index) + 1)) * 0x9E3779B97F4A7C15u;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
@@ -25,7 +25,7 @@ void write_as(std::byte* to, std::uint64_t id) {
     std::memcpy(to, &value, sizeof value);
 }
 
-/// An id as the layout has it, of which only the size matters.
+/// Writes an id in the layout's format; only its size matters.
 void write_id(std::byte* to, std::uint64_t id, std::size_t size) {
     switch (size) {
     case 1: return write_as<std::uint8_t>(to, id);
@@ -39,46 +39,46 @@ bool lower(const fragment_data* a, const fragment_data* b) {
     return a->index < b->index;
 }
 
-bool is_sparse(const fragment_data* one) {
-    return one->beside != nullptr;
+bool is_sparse(const fragment_data* fragment) {
+    return fragment->sparse_values != nullptr;
 }
 
 bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
-    return std::ranges::any_of(set,
-                               [=](const fragment_data* one) { return one->hooks.has(kinds); });
+    return std::ranges::any_of(
+        set, [=](const fragment_data* fragment) { return fragment->hooks.has(kinds); });
 }
 
-/// Whether the step between two chunks, of which one has all that the other has, is one that hooks are
-/// told of.
-bool is_told(const chunk_data& from, const chunk_data& to, bool removes) {
+/// Whether a transition between two chunks notifies hooks or observers. One chunk must have all
+/// fragments of the other chunk.
+bool has_notices(const chunk_data& from, const chunk_data& to, bool removes) {
     const chunk_data& more = removes ? from : to;
     const chunk_data& less = removes ? to : from;
-    return std::ranges::any_of(more.fragments, [&](const fragment_data* one) {
-        return one->hooks.has(removes ? remove_hooks : insert_hooks) && !less.has(*one);
+    return std::ranges::any_of(more.fragments, [&](const fragment_data* fragment) {
+        return fragment->hooks.has(removes ? remove_hooks : insert_hooks) && !less.has(*fragment);
     });
 }
 
-void note_meaning_of(chunk_data& one) {
-    const auto has = [&](const fragment_data* needed) { return one.has(*needed); };
-    one.is_complete =
-        !one.has_sparse && std::ranges::all_of(one.fragments, [&](const fragment_data* fragment) {
-            return std::ranges::all_of(fragment->needs, has);
-        });
-    one.has_unique = std::ranges::any_of(one.fragments, &fragment_data::is_unique);
-    one.is_hidden = std::ranges::any_of(one.fragments, &fragment_data::is_hidden);
-    one.tells_coming = has_hooks(one.fragments, insert_hooks);
-    one.tells_going = has_hooks(one.fragments, remove_hooks);
+void refresh_traits(chunk_data& chunk) {
+    const auto has = [&](const fragment_data* needed) { return chunk.has(*needed); };
+    chunk.is_complete = !chunk.has_sparse &&
+                        std::ranges::all_of(chunk.fragments, [&](const fragment_data* fragment) {
+                            return std::ranges::all_of(fragment->needs, has);
+                        });
+    chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
+    chunk.is_hidden = std::ranges::any_of(chunk.fragments, &fragment_data::is_hidden);
+    chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);
+    chunk.notifies_remove = has_hooks(chunk.fragments, remove_hooks);
 }
 
 }  // namespace
 
 void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added) {
     for (std::size_t i = 0; i < added.size(); ++i)
-        for (fragment_data* const one : added[i]->needs) {
-            const auto at = std::ranges::lower_bound(set, one, lower);
-            if (at != set.end() && *at == one) continue;
-            set.insert(at, one);
-            added.push_back(one);
+        for (fragment_data* const fragment : added[i]->needs) {
+            const auto at = std::ranges::lower_bound(set, fragment, lower);
+            if (at != set.end() && *at == fragment) continue;
+            set.insert(at, fragment);
+            added.push_back(fragment);
         }
 }
 
@@ -88,7 +88,7 @@ chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit)
 }
 
 chunk_graph::~chunk_graph() {
-    for (const chunk_data* one : by_index_) delete one;
+    for (const chunk_data* chunk : by_index_) delete chunk;
 }
 
 chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noexcept {
@@ -108,7 +108,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     if (order_.size() == limit_)
         raise(errc::limit, text("a world cannot have more than ", limit_,
                                 " chunks: collect_garbage() frees those without entities"));
-    // All memory first: nothing from `commit` on can fail.
+    // Allocates all memory first: nothing from `commit` on can fail.
     auto made = std::make_unique<chunk_data>();
     made->hash = hash;
     made->fragments.assign(set.data(), set.data() + set.size());
@@ -117,31 +117,32 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
         free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();
     made->fragment_ids.resize(set.size() * id_type_.size);
     made->has_sparse = std::ranges::any_of(set, is_sparse);
-    for (fragment_data* one : set)
-        if (one->type->size != 0 && !is_sparse(one)) {
-            made->columns.push_back(column(*one->type, one));
-            made->runs_code |= one->type->relocate != nullptr || one->type->destroy != nullptr;
+    for (fragment_data* fragment : set)
+        if (fragment->type->size != 0 && !is_sparse(fragment)) {
+            made->columns.push_back(column(*fragment->type, fragment));
+            made->is_nontrivial |=
+                fragment->type->relocate != nullptr || fragment->type->destroy != nullptr;
         }
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);
     rehash(order_.size() + 1);
     const std::uint32_t index = to_int(made->index);
-    for (fragment_data* one : set) {
-        reserve_more(one->chunks, 1);
-        if (index >= one->bases.capacity())
-            one->bases.grow(larger(index + 1, one->bases.capacity() * 2));
+    for (fragment_data* fragment : set) {
+        reserve_more(fragment->chunks, 1);
+        if (index >= fragment->bases.capacity())
+            fragment->bases.grow(larger(index + 1, fragment->bases.capacity() * 2));
     }
 
     // commit
     for (std::size_t i = 0; i < set.size(); ++i) {
-        fragment_data& one = *set[i];
-        for (; one.limit <= index; ++one.limit) one.bases[one.limit] = nullptr;
-        one.bases[index] = no_values;
-        one.chunks.push_back(made->index);
-        write_id(made->fragment_ids.data() + i * id_type_.size, one.id, id_type_.size);
+        fragment_data& fragment = *set[i];
+        for (; fragment.limit <= index; ++fragment.limit) fragment.bases[fragment.limit] = nullptr;
+        fragment.bases[index] = no_values;
+        fragment.chunks.push_back(made->index);
+        write_id(made->fragment_ids.data() + i * id_type_.size, fragment.id, id_type_.size);
     }
-    note_meaning_of(*made);
+    refresh_traits(*made);
     made->serial = ++last_serial_;
     if (free_.empty())
         by_index_.push_back(made.get());
@@ -169,7 +170,7 @@ void chunk_graph::rehash(std::size_t chunks) {
     if (size == places_.size()) return;
     array_list<chunk_data*> before(size);
     before.swap(places_);
-    for (chunk_data* one : order_) places_[find_place(one->fragments, one->hash)] = one;
+    for (chunk_data* chunk : order_) places_[find_place(chunk->fragments, chunk->hash)] = chunk;
 }
 
 const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, bool removes) {
@@ -180,7 +181,7 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
                                     lower);
     else
         std::ranges::set_union(from.fragments, other.fragments, std::back_inserter(set), lower);
-    bool is_mixed = other.has_sparse;
+    bool has_sparse_part = other.has_sparse;
     set.erase_if(is_sparse);
     const std::size_t given = set.size();
     if (!removes) {
@@ -188,19 +189,19 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
         std::ranges::set_difference(other.fragments, from.fragments, std::back_inserter(added),
                                     lower);
         complete(set, std::move(added));
-        is_mixed = set.erase_if(is_sparse) != 0 || is_mixed;
+        has_sparse_part = set.erase_if(is_sparse) != 0 || has_sparse_part;
     }
     chunk_data& target = ensure(set);
 
     auto made = std::make_unique<edge>();
     made->has_needed = set.size() != given;
-    made->is_mixed = is_mixed;
-    made->is_told = is_mixed || is_told(from, target, removes);
+    made->has_sparse_part = has_sparse_part;
+    made->has_notices = has_sparse_part || has_notices(from, target, removes);
     made->key = edge::key_of(other.index, removes);
     made->target = &target;
     made->columns.reserve(from.columns.size());
-    for (const column& one : from.columns) {
-        const auto found = std::ranges::find(target.columns, one.fragment, &column::fragment);
+    for (const column& source : from.columns) {
+        const auto found = std::ranges::find(target.columns, source.fragment, &column::fragment);
         made->columns.push_back(found == target.columns.end()
                                     ? edge::dropped
                                     : static_cast<std::uint32_t>(found - target.columns.begin()));
@@ -210,52 +211,54 @@ const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, boo
     return *made.release();
 }
 
-void chunk_graph::forget(chunk_data& one) noexcept {
-    for (fragment_data* fragment : one.fragments) {
-        if (fragment->alone == one.index) fragment->alone = chunk_index{};
-        fragment->bases[to_int(one.index)] = nullptr;
-        fragment->chunks.erase_value(one.index);
+void chunk_graph::forget(chunk_data& chunk) noexcept {
+    for (fragment_data* fragment : chunk.fragments) {
+        if (fragment->single_chunk == chunk.index) fragment->single_chunk = chunk_index{};
+        fragment->bases[to_int(chunk.index)] = nullptr;
+        fragment->chunks.erase_value(chunk.index);
     }
-    by_index_[to_int(one.index)] = nullptr;
-    free_.push_back(one.index);  // has room: see `add`
-    delete &one;
+    by_index_[to_int(chunk.index)] = nullptr;
+    free_.push_back(chunk.index);  // `add` has reserved room
+    delete &chunk;
 }
 
-void chunk_graph::note_meaning() noexcept {
+void chunk_graph::invalidate_traits() noexcept {
     ++generation_;
-    for (chunk_data* one : order_) {
-        one->edges.clear();
-        note_meaning_of(*one);
+    for (chunk_data* chunk : order_) {
+        chunk->edges.clear();
+        refresh_traits(*chunk);
     }
 }
 
-void chunk_graph::note_hooks() noexcept {
+void chunk_graph::refresh_hook_flags() noexcept {
     ++generation_;
-    for (chunk_data* one : order_) {
-        note_meaning_of(*one);
-        one->edges.each([&](const edge& way) {
-            way.is_told = way.is_mixed || is_told(*one, *way.target, (way.key & 1) != 0);
+    for (chunk_data* chunk : order_) {
+        refresh_traits(*chunk);
+        chunk->edges.each([&](const edge& transition) {
+            transition.has_notices =
+                transition.has_sparse_part ||
+                has_notices(*chunk, *transition.target, (transition.key & 1) != 0);
         });
     }
 }
 
 void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {
     ++generation_;
-    for (chunk_data* one : order_) {
-        one->edges.clear();
-        if (fragment == nullptr) one->shrink();
+    for (chunk_data* chunk : order_) {
+        chunk->edges.clear();
+        if (fragment == nullptr) chunk->shrink();
     }
-    const auto is_garbage = [&](const chunk_data* one) {
-        return one->size == 0 && one != by_index_[0] &&
-               (fragment == nullptr || one->has(*fragment));
+    const auto is_garbage = [&](const chunk_data* chunk) {
+        return chunk->size == 0 && chunk != by_index_[0] &&
+               (fragment == nullptr || chunk->has(*fragment));
     };
-    order_.erase_if([&](chunk_data* one) {
-        if (!is_garbage(one)) return false;
-        forget(*one);
+    order_.erase_if([&](chunk_data* chunk) {
+        if (!is_garbage(chunk)) return false;
+        forget(*chunk);
         return true;
     });
     std::ranges::fill(places_, nullptr);
-    for (chunk_data* one : order_) places_[find_place(one->fragments, one->hash)] = one;
+    for (chunk_data* chunk : order_) places_[find_place(chunk->fragments, chunk->hash)] = chunk;
 }
 
 }  // namespace muster::detail

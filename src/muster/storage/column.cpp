@@ -14,17 +14,18 @@ std::byte* align(void* block, std::size_t alignment) {
     return static_cast<std::byte*>(block) + ((alignment - address % alignment) % alignment);
 }
 
-/// Whether realloc is likely to do without a copy: where it has to make one, the place in the new block
-/// may be aligned differently, and a second copy would follow. It shrinks in place, and moves large
-/// blocks by their pages; those start right behind the start of a page.
+/// Whether realloc is likely to avoid a copy. If it copies, the new block may be aligned
+/// differently, which costs a second copy. It shrinks in place, and moves large blocks by remapping
+/// their pages; these blocks start directly after a page boundary.
 bool may_stay(const void* block, std::size_t used, std::size_t bytes) {
     if (block == nullptr) return false;
     const bool is_mapped = reinterpret_cast<std::uintptr_t>(block) % 4096 <= malloc_alignment;
     return bytes < used + used / 2 || (bytes >= std::size_t{128} * 1024 && is_mapped);
 }
 
-/// Arguments that were in the `bytes` bytes from `before` on are found at `now`.
-void follow(watched arguments, std::uintptr_t before, std::size_t bytes, const std::byte* now) {
+/// Redirects arguments that lie in the `bytes` bytes from `before` on to `now`.
+void update_addresses(argument_addresses arguments, std::uintptr_t before, std::size_t bytes,
+                      const std::byte* now) {
     for (const void*& argument : arguments) {
         const std::uintptr_t offset = reinterpret_cast<std::uintptr_t>(argument) - before;
         if (offset < bytes) argument = now + offset;
@@ -33,7 +34,7 @@ void follow(watched arguments, std::uintptr_t before, std::size_t bytes, const s
 
 }  // namespace
 
-bool column::resize(std::size_t used, std::size_t capacity, watched arguments) noexcept {
+bool column::resize(std::size_t used, std::size_t capacity, argument_addresses arguments) noexcept {
     if (capacity == 0) {
         free();
         return true;
@@ -48,7 +49,7 @@ bool column::resize(std::size_t used, std::size_t capacity, watched arguments) n
     std::byte* moved = nullptr;
     if (relocate_many == nullptr && may_stay(block, used * size, bytes)) {
         const auto offset = static_cast<std::size_t>(data - static_cast<std::byte*>(block));
-        // SAFETY: the values may be moved as bytes, and so by realloc.
+        // SAFETY: without `relocate_many`, values are moved as bytes, so realloc may move them.
         grown = std::realloc(block, bytes);
         if (grown == nullptr) return false;
         moved = align(grown, alignment);
@@ -61,7 +62,7 @@ bool column::resize(std::size_t used, std::size_t capacity, watched arguments) n
         if (used != 0) relocate(moved, data, used);
         std::free(block);
     }
-    follow(arguments, before, used * size, moved);
+    update_addresses(arguments, before, used * size, moved);
     block = grown;
     data = moved;
     return true;

@@ -1,8 +1,7 @@
-// column: the values of one fragment in one chunk, next to each other, from an address that is a
-// multiple of 64. The room `storage` owns columns, chunks and the graph that connects chunks.
+// column: the values of one fragment in one chunk, stored contiguously from a 64-byte boundary. The
+// room `storage` owns columns, chunks, the graph that connects chunks, and sparse sets.
 //
-// Columns have no size of their own: their chunk knows how many rows there are. Nothing here can
-// fail but `grow`.
+// A column has no size of its own: its chunk stores the number of rows. Only `resize` can fail.
 #pragma once
 
 #include <muster/type/fragment_data.hpp>
@@ -14,18 +13,19 @@
 
 namespace muster::detail {
 
-/// Where an argument of the caller's is. It may be inside a column; who moves the column moves these.
-using watched = std::span<const void*>;
+/// Addresses of the caller's arguments. An argument may lie in a column; a function that
+/// reallocates the column updates the address.
+using argument_addresses = std::span<const void*>;
 
-/// One cache line: what every move needs of the type is here, too.
+/// One cache line. Includes copies of the type's fields that every move reads.
 struct MUSTER_API column {
     alignas(64) std::byte* data = no_values;
-    std::size_t size = 0;  // of a value; this and the next two are those of `type`
+    std::size_t size = 0;  // of a value; this and the next two are copies from `type`
     void (*relocate_many)(void*, void*, std::size_t) noexcept = nullptr;
     void (*destroy_many)(void*, std::size_t) noexcept = nullptr;
     const type_info* type = nullptr;
-    fragment_data* fragment = nullptr;  // null: the ids
-    void* block = nullptr;              // what `data` is in, for freeing
+    fragment_data* fragment = nullptr;  // null: the column of ids
+    void* block = nullptr;              // the allocation that contains `data`
 
     column() = default;
     column(const type_info& values, fragment_data* owner) noexcept
@@ -37,18 +37,20 @@ struct MUSTER_API column {
 
     [[nodiscard]] std::byte* at(std::size_t row) const noexcept { return data + row * size; }
 
-    /// Makes room for `capacity` values, of which `used` are there. Moves them: as bytes, in place
-    /// where the system can. False if there is no memory; nothing has changed then.
-    [[nodiscard]] bool resize(std::size_t used, std::size_t capacity, watched arguments) noexcept;
+    /// Reallocates the column for `capacity` values and moves the `used` existing values, as bytes
+    /// and in place if possible. Updates `arguments`. Returns false, and changes nothing, if memory
+    /// runs out.
+    [[nodiscard]] bool resize(std::size_t used, std::size_t capacity,
+                              argument_addresses arguments) noexcept;
     void free() noexcept;
 
-    /// The value at `row` goes to row `to_row` of `to`, a column of the same type, or nowhere if that is
-    /// null; the one at `last` takes its place. Only for values that are moved as bytes and need no
-    /// destruction.
+    /// Moves the value at `row` to row `to_row` of `to`, a column of the same type; drops it if
+    /// `to` is null. Then moves the value at `last` to `row`. Only for values that are moved as
+    /// bytes and need no destructor.
     [[gnu::always_inline]] void take_bytes(std::size_t row, std::size_t last, const column* to,
                                            std::size_t to_row) const noexcept {
-        // A size that is known needs neither a multiplication nor a call. Most components have one of
-        // the first.
+        // A constant size avoids a multiplication and a call of memcpy. The most common sizes come
+        // first.
         if (size == 8)
             take<8>(row, last, to, to_row);
         else if (size == 4)
@@ -67,7 +69,7 @@ struct MUSTER_API column {
             take_any(row, last, to, to_row);
     }
 
-    /// The value at `from` comes to `row`. Only for values that are moved as bytes.
+    /// Moves the value at `from` to `row`. Only for values that are moved as bytes.
     void put_bytes(std::size_t row, const void* from) const noexcept {
         if (size == 8)
             std::memcpy(data + row * 8, from, 8);
@@ -79,7 +81,7 @@ struct MUSTER_API column {
             std::memcpy(at(row), from, size);
     }
 
-    /// `to` takes over `count` values from `from`, which end.
+    /// Moves `count` values from `from` to `to`. Ends the lifetime of the values at `from`.
     void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept {
         if (relocate_many == nullptr)
             std::memcpy(to, from, count * size);

@@ -14,8 +14,8 @@ void edge_table::reserve_one() {
     places_ = room_.data();
     mask_ = room_.size() - 1;
     size_ = 0;
-    for (const place& one : before)
-        if (one.step != nullptr) insert(one.step);
+    for (const place& slot : before)
+        if (slot.step != nullptr) insert(slot.step);
 }
 
 void edge_table::insert(const edge* made) noexcept {
@@ -26,7 +26,7 @@ void edge_table::insert(const edge* made) noexcept {
 }
 
 void edge_table::clear() noexcept {
-    for (const place& one : room_) delete one.step;
+    for (const place& slot : room_) delete slot.step;
     room_.clear();
     places_ = &nothing;
     mask_ = 0;

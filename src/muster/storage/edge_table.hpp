@@ -1,4 +1,4 @@
-// edge_table: where an entity goes from one chunk when fragments are added or removed.
+// edge_table: the transitions from one chunk when fragments are added or removed.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -11,24 +11,24 @@ namespace muster::detail {
 
 struct chunk_data;
 
-/// A step from one chunk to another. It stands for a set of fragments that are added or removed, and
-/// that set has a chunk, too: its number and the direction are the key.
+/// A transition from one chunk to another, caused by a set of fragments that is added or removed.
+/// The set has a chunk of its own, whose number forms the key together with the direction.
 struct edge {
     static constexpr std::uint32_t dropped = ~std::uint32_t{0};
 
     std::uint64_t key;
     chunk_data* target;
-    array_list<std::uint32_t> columns;  // for each column of the source: which of the target
-    bool has_needed = false;  // the target has more than the source and what is added: see `needs`
-    bool is_mixed = false;    // sparse fragments come or go, too: they are not in the target
-    mutable bool is_told = false;  // a hook is to be called, or it is mixed: not the plain way
+    array_list<std::uint32_t> columns;  // for each source column: the target column, or `dropped`
+    bool has_needed = false;            // the target also has fragments that the added ones need
+    bool has_sparse_part = false;       // sparse fragments change, too; the target lacks them
+    mutable bool has_notices = false;   // notifies hooks or observers, or has a sparse part
 
     static constexpr std::uint64_t key_of(chunk_index other, bool removes) noexcept {
         return std::uint64_t{to_int(other)} << 1 | (removes ? 1u : 0u);
     }
 };
 
-/// A hash table of edges by key: one load where there is no collision.
+/// A hash table of edges by key: one load if there is no collision.
 class MUSTER_API edge_table {
 public:
     edge_table() noexcept;
@@ -45,14 +45,15 @@ public:
         }
     }
 
-    /// The table owns `made`, whose key it does not have. `std::bad_alloc` changes nothing.
+    /// `insert` takes ownership of an edge whose key is new. Call `reserve_one` first; its
+    /// `std::bad_alloc` changes nothing.
     void reserve_one();
     void insert(const edge* made) noexcept;
     void clear() noexcept;
     template <class Change>
     void each(Change change) {
-        for (const place& one : room_)
-            if (one.step != nullptr) change(*one.step);
+        for (const place& slot : room_)
+            if (slot.step != nullptr) change(*slot.step);
     }
 
 private:
@@ -62,11 +63,11 @@ private:
     };
     static constexpr place nothing{~std::uint64_t{0}, nullptr};  // no edge has this key
 
-    // Keys are small and dense: their lowest bits are hash enough.
-    const place* places_ = &nothing;  // mask_ + 1, at most half of them taken
+    // Keys are small and dense, so their lowest bits serve as the hash.
+    const place* places_ = &nothing;  // mask_ + 1 places, at most half full
     std::uint64_t mask_ = 0;
     std::size_t size_ = 0;
-    array_list<place> room_;  // what places_ points to, but for `nothing`
+    array_list<place> room_;  // the memory of places_; empty if that is `nothing`
 };
 
 }  // namespace muster::detail

@@ -14,7 +14,8 @@ Word* key_map<Word, Absent>::no_words() noexcept {
         made.fill(Absent);
         return made;
     }();
-    // SAFETY: nobody writes where no word was found.
+    // SAFETY: never written. `prepare` replaces this page before `at` returns a word of it, and
+    // callers of `dense_words` must not write to absent words.
     return const_cast<Word*>(all.data());
 }
 
@@ -29,27 +30,27 @@ void key_map<Word, Absent>::clear() noexcept {
         if (pages_[i] != no_words()) std::free(pages_[i]);
     size_ = 0;
     pages_.trim(0);
-    while (!far_.empty()) far_.erase(far_.next(0));
+    while (!overflow_.empty()) overflow_.erase(overflow_.next(0));
 }
 
 template <class Word, Word Absent>
-Word key_map<Word, Absent>::find_far(std::uint64_t key) const noexcept {
-    const Word* const found = far_.find(key);
+Word key_map<Word, Absent>::find_overflow(std::uint64_t key) const noexcept {
+    const Word* const found = overflow_.find(key);
     return found == nullptr ? Absent : *found;
 }
 
 template <class Word, Word Absent>
-Word& key_map<Word, Absent>::at_far(std::uint64_t key) const noexcept {
-    if (Word* const found = far_.find(key)) return *found;
+Word& key_map<Word, Absent>::at_overflow(std::uint64_t key) const noexcept {
+    if (Word* const found = overflow_.find(key)) return *found;
     return pages_[key / page_size][key % page_size];
 }
 
 template <class Word, Word Absent>
-void key_map<Word, Absent>::add(std::uint64_t key, bool is_near) {
-    if (far_.find(key) != nullptr) return;
+void key_map<Word, Absent>::add(std::uint64_t key, bool is_dense) {
+    if (overflow_.find(key) != nullptr) return;
     const std::uint64_t page = key / page_size;
-    if (!is_near && page >= size_) {
-        far_.ensure(key, Absent);
+    if (!is_dense && page >= size_) {
+        overflow_.ensure(key, Absent);
         return;
     }
     if (page >= size_) {
@@ -71,9 +72,9 @@ void key_map<Word, Absent>::trim() noexcept {
             std::free(pages_[i]);
             pages_[i] = no_words();
         }
-    for (std::uint64_t key = far_.next(0); key != far_.none;) {
-        const std::uint64_t next = far_.next(key + 1);
-        if (far_[key] == Absent) far_.erase(key);
+    for (std::uint64_t key = overflow_.next(0); key != overflow_.none;) {
+        const std::uint64_t next = overflow_.next(key + 1);
+        if (overflow_[key] == Absent) overflow_.erase(key);
         key = next;
     }
 }

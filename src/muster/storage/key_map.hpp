@@ -1,10 +1,9 @@
-// key_map: a word for each of some keys. Keys that are near each other share a page; keys that are far from
-// all others are in a tree.
+// key_map: maps keys to words. Dense keys share pages; isolated overflow keys are in a tree.
 //
 //     pages     [ * ][ * ][ * ]...                  one for 512 keys
 //                 |    |    |
-//               words  |  words                     `Absent` where there is none
-//                    no_words                       shared: all are absent
+//               words  |  words                     `Absent` for keys without a word
+//                    no_words                       shared page: all words are absent
 #pragma once
 
 #include <muster/base/raw_array.hpp>
@@ -15,10 +14,11 @@
 
 namespace muster::detail {
 
-/// A word of a sparse set: see `sparse_set::id_shape`. A type of its own, not to be taken for an id.
+/// A word of a sparse set; see `sparse_set::id_shape`. A distinct type, so that it is not mistaken
+/// for an id.
 enum class sparse_entry : std::uint64_t {};
 
-/// `Absent` is no word of any key.
+/// `Absent` stands for a missing word. No key may have it as its word.
 template <class Word, Word Absent>
 class MUSTER_API key_map {
 public:
@@ -29,17 +29,17 @@ public:
     key_map& operator=(const key_map&) = delete;
     ~key_map();
 
-    /// The word, or `Absent`. O(1) for near keys.
+    /// Returns the word, or `Absent`. O(1) for dense keys.
     [[nodiscard]] Word find(std::uint64_t key) const noexcept {
-        const words near = look();
-        if (near.cover(key) && near[key] != Absent) return near[key];
-        return far_.empty() ? Absent : find_far(key);
+        const words dense = dense_words();
+        if (dense.cover(key) && dense[key] != Absent) return dense[key];
+        return overflow_.empty() ? Absent : find_overflow(key);
     }
-    /// The words of near keys.
+    /// The words of dense keys.
     struct words {
         Word* const* pages;
         std::uint64_t size;
-        /// Whether there is a word, which may be absent: only who finds another one may change it.
+        /// Whether a page covers the key. Only words that are not `Absent` may be changed.
         [[nodiscard]] bool cover(std::uint64_t key) const noexcept {
             return key / page_size < size;
         }
@@ -47,54 +47,55 @@ public:
             return pages[key / page_size][key % page_size];
         }
     };
-    [[nodiscard]] words look() const noexcept { return {pages_.data(), size_}; }
-    [[nodiscard]] bool has_far() const noexcept { return !far_.empty(); }
+    [[nodiscard]] words dense_words() const noexcept { return {pages_.data(), size_}; }
+    [[nodiscard]] bool has_overflow() const noexcept { return !overflow_.empty(); }
 
-    /// Room for the word of a key, so that `at` has a place. `std::bad_alloc` changes nothing.
-    void prepare(std::uint64_t key, bool is_near) {
+    /// Makes room for the word of a key, for a later `at`. `std::bad_alloc` changes nothing.
+    void prepare(std::uint64_t key, bool is_dense) {
         const std::uint64_t page = key / page_size;
-        if (page >= size_ || pages_[page] == no_words() || !far_.empty()) [[unlikely]]
-            add(key, is_near);
+        if (page >= size_ || pages_[page] == no_words() || !overflow_.empty()) [[unlikely]]
+            add(key, is_dense);
     }
-    /// Where the word of a key is that was prepared.
+    /// Returns the word of a prepared key.
     [[nodiscard]] Word& at(std::uint64_t key) const noexcept {
-        if (far_.empty()) [[likely]]
+        if (overflow_.empty()) [[likely]]
             return pages_[key / page_size][key % page_size];
-        return at_far(key);
+        return at_overflow(key);
     }
 
-    /// Takes the words of far keys below this one away: `give(key, word)`.
+    /// Erases the words of overflow keys below `limit`, after calling `give(key, word)` for each.
     template <class Give>
-    void take_far(std::uint64_t limit, Give give) {
-        for (std::uint64_t key = far_.next(0); key < limit; key = far_.next(key + 1)) {
-            give(key, far_[key]);
-            far_.erase(key);
-            if (far_.empty()) break;
+    void take_overflow(std::uint64_t limit, Give give) {
+        for (std::uint64_t key = overflow_.next(0); key < limit; key = overflow_.next(key + 1)) {
+            give(key, overflow_[key]);
+            overflow_.erase(key);
+            if (overflow_.empty()) break;
         }
     }
-    /// Words that are not `wanted(word)` become absent.
+    /// Sets words for which `wanted(word)` is false to absent.
     template <class Wanted>
     void keep(Wanted wanted) {
         for (std::uint64_t i = 0; i < size_; ++i)
             for (std::uint64_t at = 0; pages_[i] != no_words() && at < page_size; ++at)
                 if (!wanted(pages_[i][at])) pages_[i][at] = Absent;
-        for (std::uint64_t key = far_.next(0); key != far_.none; key = far_.next(key + 1))
-            if (!wanted(far_[key])) far_[key] = Absent;
+        for (std::uint64_t key = overflow_.next(0); key != overflow_.none;
+             key = overflow_.next(key + 1))
+            if (!wanted(overflow_[key])) overflow_[key] = Absent;
     }
-    /// Frees pages without words.
+    /// Frees pages and overflow entries without words.
     void trim() noexcept;
     void clear() noexcept;
 
 private:
-    [[nodiscard, gnu::pure]] Word find_far(std::uint64_t key) const noexcept;
-    [[nodiscard, gnu::pure]] Word& at_far(std::uint64_t key) const noexcept;
-    void add(std::uint64_t key, bool is_near);
-    /// A page for keys that have no words. Nobody writes to it.
+    [[nodiscard, gnu::pure]] Word find_overflow(std::uint64_t key) const noexcept;
+    [[nodiscard, gnu::pure]] Word& at_overflow(std::uint64_t key) const noexcept;
+    void add(std::uint64_t key, bool is_dense);
+    /// The page of keys without words. Never written.
     [[nodiscard, gnu::const]] static Word* no_words() noexcept;
 
-    std::uint64_t size_ = 0;  // of pages_
+    std::uint64_t size_ = 0;  // number of pages
     raw_array<Word*> pages_;  // never null
-    sparse_array<Word> far_;
+    sparse_array<Word> overflow_;
 };
 
 }  // namespace muster::detail

@@ -22,7 +22,7 @@ std::uint64_t read_as(const std::byte* from) {
     return value;
 }
 
-/// An id as the layout has it, of which only the size matters.
+/// Reads an id in the layout's format; only its size matters.
 std::uint64_t read_id(const std::byte* from, std::size_t size) {
     switch (size) {
     case 1: return read_as<std::uint8_t>(from);
@@ -61,9 +61,10 @@ void sparse_set::free_pages(std::size_t first) noexcept {
 void sparse_set::grow() {
     const std::uint64_t limit = shape_.slot_limit();
     if (room_ >= limit)
-        raise(errc::limit, text("no more than ", room_, " entities can have ", fragment->name,
-                                ", which is sparse"));
-    // As many again, so that loops find values next to each other; but not too many at once.
+        raise(errc::limit,
+              text("at most ", room_, " entities can have ", fragment->name, ", which is sparse"));
+    // Doubles the pages, by at most 16 at a time. Pages of one allocation are adjacent, so that
+    // loops read adjacent values.
     const std::size_t count = smaller(larger(1, page_count_), 16);
     const std::size_t pages = page_count_ + count;
     const std::uint64_t slots = pages << pages_shape_.shift;
@@ -82,7 +83,7 @@ void sparse_set::grow() {
     auto* const made = static_cast<std::byte*>(
         std::aligned_alloc(alignment, round_up(ids_begin + count * id_bytes, alignment)));
     if (made == nullptr) raise_out_of_memory();
-    // No id has a slot: `drop_all_kept` looks at all of them.
+    // `drop_all_kept` also reads the ids of slots that never had one: they must be initialised.
     std::memset(made + ids_begin, 0, count * id_bytes);
     owners_.push_back(page_count_);
     for (std::size_t i = 0; i < count; ++i) {
@@ -102,7 +103,7 @@ void sparse_set::make_room() {
 
 void sparse_set::drop_all_kept() noexcept {
     if (kept_count() == 0) return;
-    for (std::uint32_t i = end_; i-- != 0;) {  // the first will be used first
+    for (std::uint32_t i = end_; i-- != 0;) {  // backwards: the first slot is reused first
         const slot_index slot{i};
         const std::uint64_t id = read_id(ids_at(slot), shape_.size);
         if (entries_.find(key_of(id)) == shape_.entry(id, shape_.kept() | i))
@@ -132,7 +133,7 @@ std::uint32_t sparse_set::run(slot_index from) const noexcept {
     const std::uint32_t first = to_int(from);
     const auto last = static_cast<std::uint32_t>(
         smaller(end_, (std::uint64_t{first >> pages_shape_.shift} + 1) << pages_shape_.shift));
-    if (size() == end_) return last - first;  // there are no holes
+    if (size() == end_) return last - first;  // no gaps
     std::uint32_t at = first;
     while (at < last && at % 8 != 0 && marks_[at] == slot_mark::filled) ++at;
     if (at % 8 == 0)
@@ -160,11 +161,11 @@ void sparse_set::replace(slot_index old, slot_index slot) noexcept {
     give_back(slot);
 }
 
-void sparse_set::trade(slot_index one, slot_index other, void* aside) noexcept {
+void sparse_set::trade(slot_index slot, slot_index other, void* aside) noexcept {
     if (value_size_ == 0) return;
     auto* const room = static_cast<std::byte*>(aside);
-    relocate(room, at(one), 1);
-    relocate(at(one), at(other), 1);
+    relocate(room, at(slot), 1);
+    relocate(at(slot), at(other), 1);
     relocate(at(other), room, 1);
 }
 
@@ -212,18 +213,18 @@ void sparse_set::retype(const type_info& other) noexcept {
     drop_all_kept();
     free_pages(0);
     end_ = free_count_ = 0;
-    waiting_ = 0;
+    reserved_ = 0;
     shape_pages(other);
 }
 
 void sparse_set::trim() noexcept {
     drop_all_kept();
-    entries_.keep([&](sparse_entry entry) {  // those that have a slot
+    entries_.keep([&](sparse_entry entry) {  // keeps entries with a slot
         return (static_cast<std::uint64_t>(entry) & low_bits(shape_.slot_bits())) <
                shape_.slot_limit();
     });
     entries_.trim();
-    std::uint32_t used = 0;  // slots from here on have no entity, and none waits
+    std::uint32_t used = 0;  // slots from here on are unused
     for (std::uint32_t from = 0; from < end_;) {
         const slot_index found = next(from);
         if (found == no_slot) break;

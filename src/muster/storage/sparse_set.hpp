@@ -1,23 +1,22 @@
-// sparse_set: the values of one fragment that is kept beside the chunks. An entity that gets or loses it
-// moves nothing, and a value stays where it is while it lives.
+// sparse_set: the values of one fragment that is stored outside of the chunks. Adding or removing
+// it moves no row, and a value keeps its address during its lifetime.
 //
 //     key         0     1     2     3     4
-//     entries   [   ][ v0 2 ][   ][ v7 0 ][ v3(1) ]  the id that may have a slot, which is in its key's
-//                                                    place
-//     slot        0     1     2   |  2048   ...      pages, of up to 2,048 slots, which never move;
-//     values    [ x ][     ][ x ] | [     ]          some are next to each other
+//     entries   [   ][ v0 2 ][   ][ v7 0 ][ v3(1) ]  by key: version and slot of the id; (1): kept
+//     slot        0     1     2   |  2048   ...      pages of up to 2,048 slots, which never move;
+//     values    [ x ][     ][ x ] | [     ]          some are adjacent
 //     ids       [ e3 ][ e4 ][ e1 ]| [     ]
-//     marks        1     0     1       0             which slots have a value of an entity
-//     free      [ 2048 ]                             the next that are used
+//     marks        1     0     1       0             which slots hold a value of an entity
+//     free      [ 2048 ]                             slots to reuse
 //
-// An entry is made for a living entity before it gets its first value, and ends with the entity. So who
-// finds an entry of an id need not ask whether that is alive, and whether its end will be seen to. Who
-// loses a value can keep the slot, as e4 does: what comes and goes every frame turns a bit of its entry and a
-// mark. Others get such slots, all at once, when half of all are kept and no other is free: so
-// memory follows what is stored.
+// An entry is created for a living entity before its first value, and erased when the entity is
+// destroyed. So an id with an entry is alive, and destroying it also drops its sparse values. An
+// entity whose value is removed may keep the slot, as e4 does. Adding and removing the value every
+// frame then toggles one bit of the entry and a mark. If no slot is free and half of all slots are
+// kept, the set reclaims all kept slots at once. So memory follows the number of stored values.
 //
-// A slot that was taken and has no entity yet, or no more, is waiting: a value can be made there before
-// the entity gets it, and kept there until nothing can fail any more. So values need not be movable.
+// A reserved slot has been taken but belongs to no entity. A value can be constructed there before
+// the entity takes it, and stay there until no later step can fail. So values need not be movable.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -31,22 +30,22 @@
 
 namespace muster::detail {
 
-/// The place of a value in a sparse set.
+/// The index of a value in a sparse set.
 enum class slot_index : std::uint32_t {};
 inline constexpr slot_index no_slot{~std::uint32_t{0}};
 constexpr std::uint32_t to_int(slot_index index) noexcept {
     return static_cast<std::uint32_t>(index);
 }
 
-/// Whether a slot has a value of an entity. No character: who writes one changes nothing else, as the
-/// compiler knows.
+/// Whether a slot is occupied. An enum, not `char`: stores to it cannot alias other objects, which
+/// keeps loops in registers.
 enum class slot_mark : std::uint8_t { empty, filled };
 
-/// How a slot is found.
+/// How slots are divided into pages.
 struct page_shape {
-    unsigned shift = 11;  // log2 of the slots of a page
+    unsigned shift = 11;  // log2 of the slots per page
 
-    /// Values of 16 KiB, if they are not too large or too many.
+    /// 16 KiB of values per page, but at least 8 and at most 2,048 slots.
     [[nodiscard]] static constexpr page_shape of(std::size_t value_size) noexcept {
         page_shape made;
         while (made.shift > 3 && value_size << made.shift > std::size_t{16} * 1024) --made.shift;
@@ -62,8 +61,8 @@ class MUSTER_API sparse_set {
 
 public:
     using entry_words = key_map<sparse_entry, absent>::words;
-    /// How many bits of an id are its key, and how many the rest; which key comes first, and how large an
-    /// id is.
+    /// The format of an id: bits of the key, bits of the rest, the first key, and the size in
+    /// bytes.
     struct id_shape {
         unsigned key_bits;
         unsigned rest_bits;
@@ -75,11 +74,12 @@ public:
             return {Layout::key_bits, Layout::version_bits + Layout::world_bits, first_key,
                     sizeof(typename Layout::rep)};
         }
-        // An entry is the id without its key, and a slot in its place, which may be larger: there are more
-        // slots than keys, since some wait. A slot that is kept without a value has another bit set, if
-        // there is one to spare: few layouts have as many versions.
+        // An entry is the id with a slot in place of its key. The slot may need more bits than the
+        // key: reserved slots make more slots than keys. One more bit marks a slot that is kept
+        // without a value, if a bit is spare. Few layouts have too many version bits for this.
         [[nodiscard]] constexpr unsigned slot_bits() const noexcept { return 64 - rest_bits; }
-        /// In place of a slot: it has none. Above it, there is no entry.
+        /// In place of a slot: the id has none. `read` returns larger values for entries of other
+        /// ids.
         [[nodiscard]] constexpr std::uint64_t unset() const noexcept {
             return smaller(low_bits(slot_bits()), to_int(no_slot)) - 1;
         }
@@ -89,24 +89,24 @@ public:
         [[nodiscard]] constexpr std::uint64_t kept() const noexcept {
             return keeps_slots() ? unset() / 2 + 1 : 0;
         }
-        /// No slot is as large.
+        /// All slots are below this.
         [[nodiscard]] constexpr std::uint64_t slot_limit() const noexcept {
             return keeps_slots() ? unset() - kept() : unset();
         }
-        // NOLINTBEGIN(clang-analyzer-core.BitwiseShift): a layout has both, and they are fewer than 64
+        // NOLINTBEGIN(clang-analyzer-core.BitwiseShift): a layout has both, each fewer than 64
         [[nodiscard]] constexpr sparse_entry entry(std::uint64_t id,
                                                    std::uint64_t slot) const noexcept {
             return sparse_entry{rest_bits == 0 ? slot : id >> key_bits << slot_bits() | slot};
         }
-        /// A slot that is kept has a value, or the other way round.
-        [[nodiscard]] constexpr sparse_entry turn(sparse_entry one) const noexcept {
-            return sparse_entry{static_cast<std::uint64_t>(one) ^ kept()};
+        /// Toggles an entry between a kept slot and a slot with a value.
+        [[nodiscard]] constexpr sparse_entry turn(sparse_entry entry) const noexcept {
+            return sparse_entry{static_cast<std::uint64_t>(entry) ^ kept()};
         }
-        /// The slot if it is below `slot_limit`, the slot that is kept if it is so from `kept` on, or
-        /// `unset`; more than that if the entry is not of this id.
+        /// Returns the slot, below `slot_limit`; or `kept` plus the kept slot; or `unset`; or a
+        /// larger value if the entry is not of this id.
         [[nodiscard]] constexpr std::uint64_t read(sparse_entry entry,
                                                    std::uint64_t id) const noexcept {
-            // Bits beyond the layout are no id's.
+            // An id with bits beyond the layout must not match an entry.
             if (id >> key_bits > low_bits(rest_bits)) return static_cast<std::uint64_t>(absent);
             return static_cast<std::uint64_t>(entry) ^
                    static_cast<std::uint64_t>(this->entry(id, 0));
@@ -119,47 +119,49 @@ public:
     sparse_set& operator=(const sparse_set&) = delete;
     ~sparse_set();
 
-    fragment_data* fragment;      // null: gone, while values wait for the next one of its type
+    fragment_data* fragment;      // null: destroyed; pending values await the next fragment
     const std::uint32_t ordinal;  // among the sparse fragments of a world
     [[nodiscard]] std::size_t size() const noexcept { return size_.count(); }
-    /// Slots from here on have no entity.
+    /// No slot from here on has an entity.
     [[nodiscard]] std::uint32_t end() const noexcept { return end_; }
-    /// How many slots stand next to each other.
+    /// Slots per page; their ids and values are adjacent.
     [[nodiscard]] std::uint32_t page_size() const noexcept {
         return std::uint32_t{1} << pages_shape_.shift;
     }
 
-    /// The slot of this id, or `no_slot`: for any bits. Whoever is found is alive.
+    /// Returns the slot of this id, or `no_slot`. Accepts any bits. An id with a slot is alive.
     [[nodiscard, gnu::pure]] slot_index find(std::uint64_t id) const noexcept;
-    /// The same, if it is known which bits are the key.
+    /// Like `find`, but with a compile-time layout.
     template <class Layout>
     [[nodiscard]] slot_index find_of(std::uint64_t id) const noexcept {
-        return find_in<Layout>(id, entries_.look(), shape_.first_key);
+        return find_in<Layout>(id, entries_.dense_words(), shape_.first_key);
     }
-    /// Which of these have one: a bit each, as in `lanes`, which says who is asked for.
+    /// Returns which ids have a value, one bit per lane. Checks only the lanes that are set in
+    /// `lanes`.
     template <class Layout, class Id>
     [[nodiscard]] std::uint64_t having(const Id* ids, std::uint64_t lanes) const noexcept {
         constexpr id_shape shape = id_shape::of<Layout>();
-        const entry_words entries = entries_.look();
+        const entry_words entries = entries_.dense_words();
         const std::uint64_t first_key = shape_.first_key;
-        const bool has_far = entries_.has_far();
+        const bool has_overflow = entries_.has_overflow();
         std::uint64_t having = 0;
         for (; lanes != 0; lanes &= lanes - 1) {
             const int lane = std::countr_zero(lanes);
             const std::uint64_t id{ids[lane].value()};
             const std::uint64_t key = (id & low_bits(shape.key_bits)) - first_key;
-            if (has_far) [[unlikely]]
+            if (has_overflow) [[unlikely]]
                 having |= std::uint64_t{has(id)} << lane;
-            else if (entries.cover(key))  // no branch depends on what is found
+            else if (entries.cover(key))  // branchless: the result is hard to predict
                 having |= std::uint64_t{shape.read(entries[key], id) < shape.slot_limit()} << lane;
         }
         return having;
     }
-    /// The value of this id, if values are of this size; or null.
+    /// Returns the value of this id, or null. Values must be of this size.
     template <class Layout, std::size_t Size>
     [[nodiscard]] std::byte* find_value(std::uint64_t id) const noexcept {
-        // What does not depend on the entity comes before the first branch: a loop does it once.
-        const entry_words entries = entries_.look();
+        // Loads that do not depend on the entity precede the first branch, so that a loop hoists
+        // them.
+        const entry_words entries = entries_.dense_words();
         const std::uint64_t first_key = shape_.first_key;
         std::byte* const* const pages = pages_.data();
         const slot_index slot = find_in<Layout>(id, entries, first_key);
@@ -170,110 +172,115 @@ public:
     [[nodiscard]] std::byte* at(slot_index slot) const noexcept {
         return pages_[page_of(slot)] + place_of(slot) * value_size_;
     }
-    /// The same for values of this size.
+    /// Like `at`, for values of this size.
     template <std::size_t Size>
     [[nodiscard]] std::byte* at_of(slot_index slot) const noexcept {
         return at_of<Size>(slot, pages_.data());
     }
-    /// The ids of this slot and, up to the end of its page, of those behind it.
+    /// The ids from this slot on, up to the end of its page.
     [[nodiscard]] std::byte* ids_at(slot_index slot) const noexcept {
         return id_pages_[page_of(slot)] + place_of(slot) * shape_.size;
     }
-    /// How many slots make a block: their ids and values stand next to each other.
+    /// Slots per block; the ids and values of a block are adjacent.
     [[nodiscard]] std::uint32_t block_size() const noexcept {
         return static_cast<std::uint32_t>(smaller(64, page_size()));
     }
-    /// Which slots of the block that begins here have an entity.
+    /// Returns which slots of the block at `first` have an entity, one bit per slot.
     [[nodiscard]] std::uint64_t block_at(slot_index first) const noexcept {
         std::uint64_t block = 0;
         for (std::uint32_t i = 0; i < block_size(); i += 8)
             block |= pack_marks(marks_at(to_int(first) + i)) << i;
         return block;
     }
-    /// How many slots from this one on have an entity, up to the end of its page.
+    /// Returns how many consecutive slots from this slot on have an entity, up to the end of its
+    /// page.
     [[nodiscard]] std::uint32_t run(slot_index from) const noexcept;
-    /// The first slot from this one on that has an entity, or `no_slot`.
+    /// Returns the first slot from `from` on that has an entity, or `no_slot`.
     [[nodiscard]] slot_index next(std::uint32_t from) const noexcept;
 
-    // ---- changes: what can fail comes first ----------------------------------------------------
+    // ---- changes: make the calls that may throw first ------------------------------------------
 
-    /// Room for that many slots. `std::bad_alloc` or `errc::limit`.
+    /// Makes room for `count` slots. Throws `std::bad_alloc` or `errc::limit`.
     void reserve(std::size_t count) {
         while (room_ < count) grow();
     }
-    /// A slot that waits; there is no value in it. `std::bad_alloc`, or `errc::limit`.
+    /// Reserves a slot, which has no value yet. Throws `std::bad_alloc` or `errc::limit`.
     [[nodiscard]] slot_index take() {
         if (free_count_ == 0 && end_ == room_) [[unlikely]]
             make_room();
-        ++waiting_;
+        ++reserved_;
         return slot_index{free_count_ != 0 ? free_[--free_count_] : end_++};
     }
-    /// A waiting slot without a value is free again.
+    /// Frees a reserved slot without a value.
     void give_back(slot_index slot) noexcept {
-        --waiting_;
+        --reserved_;
         set_free(slot);
     }
-    /// An entry for this id, which is alive, and whose end will be seen to: see `forget`.
-    void prepare(std::uint64_t id, bool is_near) {
-        entries_.prepare(key_of(id), is_near);
+    /// Ensures an entry for a living id. Destroying the id must call `forget`. May throw
+    /// `std::bad_alloc`.
+    void prepare(std::uint64_t id, bool is_dense) {
+        entries_.prepare(key_of(id), is_dense);
         open();
         sparse_entry& entry = entries_.at(key_of(id));
         if (entry == absent) entry = shape_.entry(id, shape_.unset());
     }
-    /// The id is dead. Gives the slot with the value that it had, which waits, or `no_slot`.
+    /// Erases the entry of a dead id. Returns the slot of its value, which is then reserved, or
+    /// `no_slot`.
     slot_index forget(std::uint64_t id) noexcept;
-    /// The entity gets a waiting slot. It was prepared, and has no value.
+    /// Assigns a reserved slot to the entity, which must be prepared and have no value.
     template <class Id>
-    void attach(Id who, slot_index slot) noexcept {
-        sparse_entry& entry = entries_.at(key_of(who.value()));
-        drop_kept(entry, who.value());
-        // SAFETY: the ids of this page.
-        *reinterpret_cast<Id*>(ids_at(slot)) = who;
-        entry = shape_.entry(who.value(), to_int(slot));
+    void attach(Id e, slot_index slot) noexcept {
+        sparse_entry& entry = entries_.at(key_of(e.value()));
+        drop_kept(entry, e.value());
+        // SAFETY: `ids_at` points to the ids of this page, whose type is `Id`.
+        *reinterpret_cast<Id*>(ids_at(slot)) = e;
+        entry = shape_.entry(e.value(), to_int(slot));
         marks_[to_int(slot)] = slot_mark::filled;
         size_.add(slot);
-        --waiting_;
+        --reserved_;
     }
-    /// Its slot waits.
+    /// Takes the slot from the entity and reserves it. The value stays in the slot.
     void detach(std::uint64_t id, slot_index slot) noexcept {
         entries_.at(key_of(id)) = shape_.entry(id, shape_.unset());
         marks_[to_int(slot)] = slot_mark::empty;
         size_.remove(slot);
-        ++waiting_;
+        ++reserved_;
     }
 
-    // What comes and goes every frame: an entity keeps its slot.
+    // Values that are added and removed every frame: the entity keeps its slot.
 
-    /// Getting or losing a value is no more than that: no hook, no observer, nothing that is needed.
-    void set_simple(bool is_added, bool is_removed) noexcept {
-        is_added_simply_ = is_added && shape_.first_key == 0;
-        is_removed_simply_ = is_removed && shape_.first_key == 0;
+    /// Enables the fast paths. Only for a fragment without hooks, observers and needed fragments,
+    /// so that adding or removing a value has no further effects.
+    void set_fast(bool is_added, bool is_removed) noexcept {
+        has_fast_insert_ = is_added && shape_.first_key == 0;
+        has_fast_remove_ = is_removed && shape_.first_key == 0;
         open();
     }
-    [[nodiscard]] bool is_added_simply() const noexcept { return is_added_simply_; }
-    /// The entries of keys whose entities get or lose a value simply. Only who finds that of a certain id
-    /// may change it.
-    [[nodiscard]] entry_words simply_added() const noexcept {
-        return {entries_.look().pages, added_pages_};
+    [[nodiscard]] bool has_fast_insert() const noexcept { return has_fast_insert_; }
+    /// The entries that the fast paths may use: those of dense keys, or none. A caller may change
+    /// only the entry of the id that it looks up.
+    [[nodiscard]] entry_words fast_insert_entries() const noexcept {
+        return {entries_.dense_words().pages, added_pages_};
     }
-    [[nodiscard]] entry_words simply_removed() const noexcept {
-        return {entries_.look().pages, removed_pages_};
+    [[nodiscard]] entry_words fast_remove_entries() const noexcept {
+        return {entries_.dense_words().pages, removed_pages_};
     }
-    /// Those of all near keys, by `key_of`.
-    [[nodiscard]] entry_words entries() const noexcept { return entries_.look(); }
+    /// The entries of all dense keys, by `key_of`.
+    [[nodiscard]] entry_words entries() const noexcept { return entries_.dense_words(); }
     [[nodiscard]] std::uint64_t key_of(std::uint64_t id) const noexcept {
         return (id & low_bits(shape_.key_bits)) - shape_.first_key;
     }
-    /// An entity that was prepared, and has no slot, gets one, without a value: `std::bad_alloc` or
-    /// `errc::limit`.
+    /// Takes a slot for a prepared entity that has none, and keeps it without a value. Throws
+    /// `std::bad_alloc` or `errc::limit`.
     template <class Id>
-    void keep_slot(Id who) {
+    void keep_slot(Id e) {
         const slot_index slot = take();
-        --waiting_;
-        *reinterpret_cast<Id*>(ids_at(slot)) = who;  // SAFETY: as in `attach`
-        entries_.at(key_of(who.value())) = shape_.entry(who.value(), shape_.kept() | to_int(slot));
+        --reserved_;
+        *reinterpret_cast<Id*>(ids_at(slot)) = e;  // SAFETY: as in `attach`
+        entries_.at(key_of(e.value())) = shape_.entry(e.value(), shape_.kept() | to_int(slot));
     }
-    /// A value begins or ends in the slot that the entry keeps.
+    /// Adds or removes the value in the slot that the entry keeps. The caller constructs or
+    /// destroys it.
     void begin_value(slot_index slot, sparse_entry& entry, const id_shape& ids) noexcept {
         entry = ids.turn(entry);
         marks_[to_int(slot)] = slot_mark::filled;
@@ -285,45 +292,45 @@ public:
         size_.remove(slot);
     }
 
-    /// Ends the value of a waiting slot, which is free then.
+    /// Destroys the value of a reserved slot and frees the slot.
     void drop(slot_index slot) noexcept {
         if (type_->destroy != nullptr) type_->destroy(at(slot), 1);
         give_back(slot);
     }
-    /// The value of a waiting slot takes the place of another, which ends; the slot is free then. Only for
-    /// types that can be moved.
+    /// Destroys the value in `old`, moves the value of the reserved slot there, and frees that
+    /// slot. Only for movable types.
     void replace(slot_index old, slot_index slot) noexcept;
-    /// The values of two slots change places, by way of `aside`. Only for types that can be moved.
-    void trade(slot_index one, slot_index other, void* aside) noexcept;
-    /// Slots 0, 1, 2, ... get the values of these, which are all that there are; all entities with them.
-    /// Only for types that can be moved. `std::bad_alloc` changes nothing.
+    /// Swaps the values of two slots, using the memory at `aside`. Only for movable types.
+    void trade(slot_index slot, slot_index other, void* aside) noexcept;
+    /// Moves the values, with their entities, to slots 0, 1, 2, ... in this order, which must list
+    /// all slots with a value. Only for movable types. `std::bad_alloc` changes nothing.
     void reorder(const array_list<slot_index>& order);
 
-    /// The values are of another type from now on. There must be none.
+    /// Sets another value type. The set must have no values.
     void retype(const type_info& other) noexcept;
-    /// Nobody has a value any more: none is found. The values are still there, until the next call.
+    /// Erases all entries, so that no value is found. The values live until `end_values`.
     void forget_entries() noexcept {
         entries_.clear();
         open();
         forgotten_ = end_;
         end_ = free_count_ = 0;
-        waiting_ = 0;
+        reserved_ = 0;
         size_ = {};
     }
     void end_values() noexcept;
-    /// Gives back memory that no slot needs. No slot may wait.
+    /// Frees memory that no slot needs. No slot may be reserved.
     void trim() noexcept;
 
 private:
-    /// How many slots have a value: in several parts, so that a loop that changes it for slots which
-    /// are next to each other need not wait for what it wrote just before.
+    /// The number of slots with a value, in several parts. A loop over adjacent slots then does not
+    /// stall on the counter that it has just written.
     class tally {
     public:
         void add(slot_index slot) noexcept { ++parts_[to_int(slot) % 8]; }
         void remove(slot_index slot) noexcept { --parts_[to_int(slot) % 8]; }
         [[nodiscard]] std::uint32_t count() const noexcept {
             std::uint32_t all = 0;
-            for (const std::uint32_t one : parts_) all += one;
+            for (const std::uint32_t part : parts_) all += part;
             return all;
         }
 
@@ -341,19 +348,19 @@ private:
             if (slot < shape.slot_limit()) [[likely]]
                 return slot_index{static_cast<std::uint32_t>(slot)};
         }
-        return entries_.has_far() ? find(id) : no_slot;
+        return entries_.has_overflow() ? find(id) : no_slot;
     }
     template <std::size_t Size>
     [[nodiscard]] static std::byte* at_of(slot_index slot, std::byte* const* pages) noexcept {
         constexpr page_shape shape = page_shape::of(Size);
         std::byte* const value = pages[to_int(slot) >> shape.shift] + shape.place(slot) * Size;
-        if (value == nullptr) __builtin_unreachable();  // who finds a value need not ask again
+        if (value == nullptr) __builtin_unreachable();  // lets callers drop their null check
         return value;
     }
-    /// Those who add or remove simply find all entries that there are, or none.
+    /// Lets the fast paths see all dense entries if they are enabled, otherwise none.
     void open() noexcept {
-        added_pages_ = is_added_simply_ ? entries_.look().size : 0;
-        removed_pages_ = is_removed_simply_ ? entries_.look().size : 0;
+        added_pages_ = has_fast_insert_ ? entries_.dense_words().size : 0;
+        removed_pages_ = has_fast_remove_ ? entries_.dense_words().size : 0;
     }
     [[nodiscard]] std::uint32_t page_of(slot_index slot) const noexcept {
         return to_int(slot) >> pages_shape_.shift;
@@ -361,31 +368,31 @@ private:
     [[nodiscard]] std::uint32_t place_of(slot_index slot) const noexcept {
         return pages_shape_.place(slot);
     }
-    /// The marks of eight slots, of which this is the first.
+    /// The marks of the eight slots from `first` on.
     [[nodiscard]] std::uint64_t marks_at(std::uint32_t first) const noexcept {
         std::uint64_t marks = 0;
         __builtin_memcpy(&marks, marks_.data() + first, sizeof marks);
         return marks;
     }
-    /// A bit for each of eight marks, the first in the lowest.
+    /// Packs eight marks into bits; the first mark becomes the lowest bit.
     [[nodiscard]] static std::uint64_t pack_marks(std::uint64_t marks) noexcept {
-        // The product moves the bit of each byte to its place in the highest one.
+        // The product moves the bit of each byte to its position in the highest byte.
         if constexpr (std::endian::native == std::endian::little)
             return marks * 0x0102040810204080u >> 56;
         else
             return marks * 0x8040201008040201u >> 56;
     }
-    /// Slots without a value of an entity, and that no entity has to get.
+    /// The number of slots that entities keep without a value.
     [[nodiscard]] std::size_t kept_count() const noexcept {
-        return std::size_t{end_} - free_count_ - size_.count() - waiting_;
+        return std::size_t{end_} - free_count_ - size_.count() - reserved_;
     }
     void set_free(slot_index slot) noexcept {
         const std::uint32_t count = free_count_;
         free_[count] = to_int(slot);
         free_count_ = count + 1;
-        if (count + 1 == end_) free_count_ = end_ = 0;  // all: the next ones come in order
+        if (count + 1 == end_) free_count_ = end_ = 0;  // all are free: use them in order again
     }
-    /// Whoever has this entry keeps no slot any more.
+    /// Frees the slot that the entry keeps, if it keeps one.
     void drop_kept(sparse_entry& entry, std::uint64_t id) noexcept {
         const std::uint64_t slot = shape_.read(entry, id) - shape_.kept();
         if (!shape_.keeps_slots() || slot >= shape_.slot_limit()) return;
@@ -395,33 +402,32 @@ private:
     void drop_all_kept() noexcept;
     void make_room();
     void shape_pages(const type_info& type) noexcept;
-    /// Frees those from this one on, but for those that share their memory with others.
+    /// Frees the pages from `first` on, except allocations that also contain earlier pages.
     void free_pages(std::size_t first) noexcept;
     void grow();
     void relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept;
 
-    // What every call reads comes first.
-    std::uint64_t added_pages_ = 0;    // as `entries_` has, or 0
-    std::uint64_t removed_pages_ = 0;  // the same
-    bool is_added_simply_ = false;
-    bool is_removed_simply_ = false;
+    // The members that every call reads come first.
+    std::uint64_t added_pages_ = 0;    // pages that the fast insert may use, or 0
+    std::uint64_t removed_pages_ = 0;  // pages that the fast remove may use, or 0
+    bool has_fast_insert_ = false;
+    bool has_fast_remove_ = false;
     std::uint32_t free_count_ = 0;
-    std::uint32_t end_ = 0;          // slots from here on were not taken
-    std::uint32_t room_ = 0;         // slots that have memory
-    std::uint32_t forgotten_ = 0;    // slots up to here have values that nobody has
-    raw_array<std::byte*> pages_;    // of values
+    std::uint32_t end_ = 0;          // slots from here on are unused
+    std::uint32_t room_ = 0;         // slots with memory
+    std::uint32_t forgotten_ = 0;    // slots below this have values without entities
+    raw_array<std::byte*> pages_;    // values
     raw_array<std::uint32_t> free_;  // has room for all slots
-    raw_array<slot_mark> marks_;     // the same, and for eights of them
+    raw_array<slot_mark> marks_;     // one per slot, in groups of eight
     raw_array<std::byte*> id_pages_;
-    array_list<std::size_t>
-        owners_;  // pages whose memory is theirs and that of those up to the next
+    array_list<std::size_t> owners_;  // the first page of each allocation
     std::size_t page_count_ = 0;
-    tally size_;               // slots that have a value of an entity
-    std::size_t waiting_ = 0;  // slots that wait
+    tally size_;                // slots with a value of an entity
+    std::size_t reserved_ = 0;  // reserved slots
     id_shape shape_;
     key_map<sparse_entry, absent> entries_;
     page_shape pages_shape_;
-    std::size_t value_size_ = 0;  // that of `type_`
+    std::size_t value_size_ = 0;  // of `type_`
     const type_info* type_;
 };
 

@@ -7,8 +7,8 @@
 namespace muster::detail {
 
 sparse_table::~sparse_table() {
-    for (const sparse_set* one : all_) delete one;
-    for (const word_map* one : words_) delete one;
+    for (const sparse_set* set : all_) delete set;
+    for (const word_map* map : words_) delete map;
 }
 
 sparse_set& sparse_table::add(fragment_data& fragment) {
@@ -22,7 +22,7 @@ sparse_set& sparse_table::add(fragment_data& fragment) {
     while (types_ <= type) by_type_[types_++] = nullptr;
     if (ordinal >= few && (ordinal - few) / 64 == words_.size()) words_.push_back(new word_map);
     if (ordinal == all_.size()) all_.push_back(nullptr);
-    fragment.beside = made.get();
+    fragment.sparse_values = made.get();
     return *(all_[ordinal] = made.release());
 }
 
@@ -30,88 +30,89 @@ void sparse_table::remove(sparse_set& set) noexcept {
     all_[set.ordinal] = nullptr;
     std::replace(by_type_.data(), by_type_.data() + types_, &set,
                  static_cast<sparse_set*>(nullptr));
-    set.fragment->beside = nullptr;
+    set.fragment->sparse_values = nullptr;
     delete &set;
     while (!all_.empty() && all_.back() == nullptr) all_.pop_back();
 }
 
 void sparse_table::list(std::uint64_t id, array_list<fragment_data*>& found) const {
     const auto first = static_cast<std::ptrdiff_t>(found.size());
-    each(id, [&](const sparse_set& one) { found.push_back(one.fragment); });
+    each(id, [&](const sparse_set& set) { found.push_back(set.fragment); });
     std::sort(found.begin() + first, found.end(),
               [](const fragment_data* a, const fragment_data* b) { return a->index < b->index; });
 }
 
 sparse_set* sparse_table::first(std::uint64_t id) const noexcept {
     sparse_set* found = nullptr;
-    each(id, [&](sparse_set& one) {
-        if (found == nullptr) found = &one;
+    each(id, [&](sparse_set& set) {
+        if (found == nullptr) found = &set;
     });
     return found;
 }
 
-void sparse_table::prepare(sparse_set& set, std::uint64_t id, bool is_near) {
-    const std::uint64_t at = place(id);
-    if (at >= marks_size_) add_mark(at, is_near);
+void sparse_table::prepare(sparse_set& set, std::uint64_t id, bool is_dense) {
+    const std::uint64_t at = key_offset(id);
+    if (at >= marks_size_) add_mark(at, is_dense);
     unsigned mark = more;
     if (set.ordinal < few) {
         mark = 1u << set.ordinal;
     } else {
         word_map& words = *words_[(set.ordinal - few) / 64];
-        words.prepare(at, is_near);
+        words.prepare(at, is_dense);
         words.at(at) |= std::uint64_t{1} << (set.ordinal - few) % 64;
     }
     std::uint8_t& marks = mark_at(at);
     marks = static_cast<std::uint8_t>(marks | mark);
-    set.prepare(id, is_near);  // last: who has an entry has all of this
+    set.prepare(id, is_dense);  // last: an id with an entry must have its mark
 }
 
-void sparse_table::add_mark(std::uint64_t place, bool is_near) {
-    if (!is_near) return far_marks_.prepare(place, false);
-    const std::uint64_t size = larger(place + 1, marks_size_ * 2);
+void sparse_table::add_mark(std::uint64_t offset, bool is_dense) {
+    if (!is_dense) return overflow_marks_.prepare(offset, false);
+    const std::uint64_t size = larger(offset + 1, marks_size_ * 2);
     marks_.grow(size);
     std::fill(marks_.data() + marks_size_, marks_.data() + size, std::uint8_t{0});
-    far_marks_.take_far(size, [&](std::uint64_t key, std::uint8_t word) { marks_[key] = word; });
+    overflow_marks_.take_overflow(
+        size, [&](std::uint64_t key, std::uint8_t word) { marks_[key] = word; });
     marks_size_ = size;
 }
 
 void sparse_table::forget_entries() noexcept {
-    for (sparse_set* one : all_)
-        if (one != nullptr) one->forget_entries();
+    for (sparse_set* set : all_)
+        if (set != nullptr) set->forget_entries();
     std::fill_n(marks_.data(), marks_size_, std::uint8_t{0});
-    far_marks_.clear();
-    for (word_map* one : words_) one->clear();
+    overflow_marks_.clear();
+    for (word_map* map : words_) map->clear();
 }
 
 void sparse_table::hand_over(sparse_set& set, fragment_data& other) noexcept {
-    if (other.beside != nullptr) remove(*other.beside);
+    if (other.sparse_values != nullptr) remove(*other.sparse_values);
     set.fragment = &other;
-    other.beside = &set;
-    note_meaning();
+    other.sparse_values = &set;
+    invalidate_traits();
 }
 
-void sparse_table::note_meaning() noexcept {
+void sparse_table::invalidate_traits() noexcept {
     std::fill_n(by_type_.data(), types_, nullptr);
-    for (sparse_set* one : all_) {
-        if (one == nullptr || one->fragment == nullptr) continue;
-        const fragment_data& owner = *one->fragment;
-        const bool is_simple = shape_.keeps_slots() && owner.hooks.kinds() == 0;
-        one->set_simple(is_simple && owner.needs.empty() && !owner.type->pinned,
-                        is_simple && owner.type->destroy == nullptr);
-        if (owner.is_own) by_type_[static_cast<std::size_t>(owner.value_type)] = one;
+    for (sparse_set* set : all_) {
+        if (set == nullptr || set->fragment == nullptr) continue;
+        const fragment_data& owner = *set->fragment;
+        const bool is_fast = shape_.keeps_slots() && owner.hooks.kinds() == 0;
+        set->set_fast(is_fast && owner.needs.empty() && !owner.type->pinned,
+                      is_fast && owner.type->destroy == nullptr);
+        if (owner.is_world_owned) by_type_[static_cast<std::size_t>(owner.value_type)] = set;
     }
 }
 
 void sparse_table::trim() noexcept {
-    for (sparse_set* one : all_)
-        if (one != nullptr) one->trim();
-    far_marks_.trim();
+    for (sparse_set* set : all_)
+        if (set != nullptr) set->trim();
+    overflow_marks_.trim();
     if (std::all_of(marks_.data(), marks_.data() + marks_size_,
-                    [](auto one) { return one == 0; })) {
+                    [](auto mark) { return mark == 0; })) {
         marks_size_ = 0;
         marks_.trim(0);
     }
-    for (word_map* one : words_) one->trim();
+    for (word_map* map : words_) map->trim();
 }
 
 }  // namespace muster::detail

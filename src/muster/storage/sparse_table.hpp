@@ -1,13 +1,13 @@
-// sparse_table: the sparse sets of one world, and for each key which of them have an entry of it: a bit
-// each.
+// sparse_table: the sparse sets of one world. For each key, it stores a bit for each set that may
+// have an entry of the key.
 //
 //     sets      [ burning ][ stunned ][ selected ] ...
-//     marks       key 7: 0b101                          burning and selected; the last bit of the byte
-//     words       key 7: ...                            stands for sets behind the seventh, which are
-//                                                       here
+//     marks       key 7: 0b101                       burning, selected; the highest bit: see words
+//     words       key 7: ...                         the sets after the seventh, 64 to a word
 //
-// A mark stays until its entity ends: it has the fragment, or had it. So its end costs what it had, not how
-// many sets there are, and a value that comes and goes again and again leaves the marks alone.
+// A mark stays until its entity is destroyed, even if the value is removed earlier. So destroying
+// an entity costs time for the fragments that it had, not for all sets. Adding and removing a value
+// repeatedly does not change the marks.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -23,79 +23,82 @@ class MUSTER_API sparse_table {
 public:
     explicit sparse_table(const sparse_set::id_shape& ids) : shape_(ids) {
         by_type_.grow(1);
-        by_type_[types_++] = nullptr;  // of `no_type`
+        by_type_[types_++] = nullptr;  // for `no_type`
     }
     sparse_table(const sparse_table&) = delete;
     sparse_table& operator=(const sparse_table&) = delete;
     ~sparse_table();
 
-    /// All sets; null where one was removed.
+    /// All sets; null where a set was removed.
     [[nodiscard]] const array_list<sparse_set*>& all() const noexcept { return all_; }
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-    /// That of the fragment that the world made for this type, or null.
+    /// Returns the set of the world-owned fragment of this type, or null.
     [[nodiscard]] sparse_set* find(type_index type) const noexcept {
         const auto at = static_cast<std::size_t>(type);
         return by_type_[at < types_ ? at : 0];
     }
 
-    /// A set for this fragment, which has none. `std::bad_alloc` changes nothing.
+    /// Adds a set for this fragment, which must have none. `std::bad_alloc` changes nothing.
     sparse_set& add(fragment_data& fragment);
-    /// The set must be empty.
+    /// Removes a set, which must be empty.
     void remove(sparse_set& set) noexcept;
 
-    // What follows is asked of living ids: it looks at their keys.
+    // The following calls find marks by key alone. Except for `forget`, ids must be alive.
 
     [[nodiscard]] bool has_any(std::uint64_t id) const noexcept { return first(id) != nullptr; }
-    /// Calls `look(set)` for each that has this id, by ordinal.
-    template <class Look>
-    void each(std::uint64_t id, Look look) const {
-        each_marked(id, [&](sparse_set& one) {
-            if (one.has(id)) look(one);
+    /// Calls `callback(set)` for each set that has a value of this id, by ordinal.
+    template <class Callback>
+    void each(std::uint64_t id, Callback callback) const {
+        each_marked(id, [&](sparse_set& set) {
+            if (set.has(id)) callback(set);
         });
     }
-    /// The same for each that may have an entry of it.
-    template <class Look>
-    void each_marked(std::uint64_t id, Look look) const {
+    /// Calls `callback(set)` for each set that may have an entry of this id, by ordinal.
+    template <class Callback>
+    void each_marked(std::uint64_t id, Callback callback) const {
         const auto visit = [&](std::size_t first, std::uint64_t left) {
             for (; left != 0; left &= left - 1) {
                 const std::size_t at = first + static_cast<unsigned>(std::countr_zero(left));
-                // One that was removed leaves its marks.
-                if (at < all_.size() && all_[at] != nullptr) look(*all_[at]);
+                // Removing a set does not clear its marks.
+                if (at < all_.size() && all_[at] != nullptr) callback(*all_[at]);
             }
         };
-        const unsigned marks = marks_of(place(id));
+        const unsigned marks = marks_of(key_offset(id));
         visit(0, marks & (more - 1));
         if ((marks & more) == 0) return;
         for (std::size_t i = 0; i < words_.size(); ++i)
-            visit(few + i * 64, words_[i]->find(place(id)));
+            visit(few + i * 64, words_[i]->find(key_offset(id)));
     }
-    /// The fragments that have this id, by number, behind the others.
+    /// Appends the sparse fragments of this id, sorted by number.
     void list(std::uint64_t id, array_list<fragment_data*>& found) const;
-    /// The first set that has this id, by ordinal, or null.
+    /// Returns the first set, by ordinal, that has a value of this id, or null.
     [[nodiscard]] sparse_set* first(std::uint64_t id) const noexcept;
 
-    /// An entry and a mark for an id whose end will be seen to: see `forget`.
-    void prepare(sparse_set& set, std::uint64_t id, bool is_near);
-    /// The id is dead. Calls `drop(set, slot)` for each slot that it had, which waits then.
+    /// Ensures an entry and a mark for this id. Destroying the id must call `forget`. May throw
+    /// `std::bad_alloc`.
+    void prepare(sparse_set& set, std::uint64_t id, bool is_dense);
+    /// Erases the entries and marks of a dead id. Calls `drop(set, slot)` for each slot with a
+    /// value, which is then reserved.
     template <class Drop>
     void forget(std::uint64_t id, Drop drop) noexcept {
-        const std::uint64_t at = place(id);
+        const std::uint64_t at = key_offset(id);
         if (marks_of(at) == 0) return;
-        each_marked(id, [&](sparse_set& one) {
-            if (const slot_index had = one.forget(id); had != no_slot) drop(one, had);
+        each_marked(id, [&](sparse_set& set) {
+            if (const slot_index had = set.forget(id); had != no_slot) drop(set, had);
         });
         if ((marks_of(at) & more) != 0)
-            for (word_map* one : words_)
-                if (one->find(at) != 0) one->at(at) = 0;
+            for (word_map* map : words_)
+                if (map->find(at) != 0) map->at(at) = 0;
         mark_at(at) = 0;
     }
 
-    /// Nobody has anything any more; see `sparse_set::forget_entries`.
+    /// Erases all entries and marks; see `sparse_set::forget_entries`.
     void forget_entries() noexcept;
-    /// The values of a set whose fragment is gone, and which nobody has, wait for another fragment.
+    /// Assigns a set whose fragment was destroyed to another fragment. Its values are pending: no
+    /// entity has them.
     void hand_over(sparse_set& set, fragment_data& other) noexcept;
-    /// What getting or losing a value means may have changed, or which fragment has which set.
-    void note_meaning() noexcept;
+    /// Updates the fast paths and `find` after traits, hooks or the sets of fragments have changed.
+    void invalidate_traits() noexcept;
     void trim() noexcept;
 
 private:
@@ -103,25 +106,25 @@ private:
     static constexpr unsigned more = 1u << few;
     using word_map = key_map<std::uint64_t, 0>;
 
-    [[nodiscard]] std::uint64_t place(std::uint64_t id) const noexcept {
+    [[nodiscard]] std::uint64_t key_offset(std::uint64_t id) const noexcept {
         return (id & low_bits(shape_.key_bits)) - shape_.first_key;
     }
-    [[nodiscard]] std::uint8_t marks_of(std::uint64_t place) const noexcept {
-        return place < marks_size_ ? marks_[place] : far_marks_.find(place);
+    [[nodiscard]] std::uint8_t marks_of(std::uint64_t offset) const noexcept {
+        return offset < marks_size_ ? marks_[offset] : overflow_marks_.find(offset);
     }
-    [[nodiscard]] std::uint8_t& mark_at(std::uint64_t place) const noexcept {
-        return place < marks_size_ ? marks_[place] : far_marks_.at(place);
+    [[nodiscard]] std::uint8_t& mark_at(std::uint64_t offset) const noexcept {
+        return offset < marks_size_ ? marks_[offset] : overflow_marks_.at(offset);
     }
-    void add_mark(std::uint64_t place, bool is_near);
+    void add_mark(std::uint64_t offset, bool is_dense);
 
     sparse_set::id_shape shape_;
     std::uint64_t marks_size_ = 0;
-    raw_array<std::uint8_t> marks_;       // of near keys
-    key_map<std::uint8_t, 0> far_marks_;  // of all others
-    raw_array<sparse_set*> by_type_;      // see `find`
-    std::size_t types_ = 0;               // of by_type_
-    array_list<sparse_set*> all_;         // owned; by ordinal
-    array_list<word_map*> words_;         // owned; one for 64 sets behind the first few
+    raw_array<std::uint8_t> marks_;            // of dense keys
+    key_map<std::uint8_t, 0> overflow_marks_;  // of overflow keys
+    raw_array<sparse_set*> by_type_;           // see `find`
+    std::size_t types_ = 0;                    // size of by_type_
+    array_list<sparse_set*> all_;              // owned; by ordinal
+    array_list<word_map*> words_;              // owned; one for each 64 sets after the first few
 };
 
 }  // namespace muster::detail

@@ -1,12 +1,12 @@
-// The part of store_impl.hpp that changes many entities at once, chunk by chunk. Each chunk is all or
-// nothing; one that fails does not stop the others, and the first exception is thrown in the end. Where
-// sparse fragments are concerned, it goes entity by entity instead.
+// The part of store_impl.hpp that changes many entities at once, chunk by chunk. Each chunk changes
+// as a whole or not at all. A chunk that fails does not stop the others; the first exception is
+// thrown at the end. Changes of sparse fragments are applied entity by entity instead.
 #pragma once
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/first_error.hpp>
 #include <muster/base/text.hpp>
-#include <muster/store/chunk_exchange_impl.hpp>
+#include <muster/store/chunk_move_impl.hpp>
 #include <muster/store/store.hpp>
 
 #include <algorithm>
@@ -16,21 +16,21 @@ namespace muster::detail {
 
 // ---- by query ----------------------------------------------------------------------------------
 
-/// Whether a chunk's entities are changed by this.
+/// Whether the change affects the entities of a chunk.
 inline bool concerns(const chunk_data& chunk, const change_shape& change) noexcept {
     if (change.kind == change_kind::keep) return !chunk.has(*change.fragment);
     if (change.kind == change_kind::remove) return chunk.has(*change.fragment);
     return true;
 }
 
-/// The same chunks: those for which it holds, then the others.
+/// Returns the chunks for which the predicate holds, followed by the others.
 template <class Predicate>
 array_list<chunk_data*> first_those(const array_list<chunk_data*>& all, Predicate holds) {
     array_list<chunk_data*> made;
-    for (chunk_data* one : all)
-        if (holds(one)) made.push_back(one);
-    for (chunk_data* one : all)
-        if (!holds(one)) made.push_back(one);
+    for (chunk_data* chunk : all)
+        if (holds(chunk)) made.push_back(chunk);
+    for (chunk_data* chunk : all)
+        if (!holds(chunk)) made.push_back(chunk);
     return made;
 }
 
@@ -39,7 +39,7 @@ std::size_t store<Layout>::change_all(const target_finder& finder,
                                       std::span<const change_shape> changes,
                                       std::span<const void* const> values, const char* call,
                                       const std::source_location& where) {
-    const writing alone(*this, call);
+    const writer_guard writer(*this, call);
     refuse_in_change(call);
     if (changes.empty()) return 0;
     for (std::size_t i = 0; i < changes.size(); ++i)
@@ -51,19 +51,19 @@ std::size_t store<Layout>::change_all(const target_finder& finder,
     for (const std::uint64_t value : found.ids)
         if (const auto e = to_id<Layout>(value);
             changes[0].kind == change_kind::destroy
-                ? !is_own(e)
+                ? !is_world_owned(e)
                 : std::ranges::any_of(changes, [&](const auto& each) { return concerns(e, each); }))
             ++count;
-    for (const chunk_data* one : found.chunks)
-        if (is_beside(changes))
+    for (const chunk_data* chunk : found.chunks)
+        if (has_sparse_part(changes))
             count += static_cast<std::size_t>(
-                std::count_if(ids(*one), ids(*one) + one->size, [&](id_type e) {
+                std::count_if(ids(*chunk), ids(*chunk) + chunk->size, [&](id_type e) {
                     return std::ranges::any_of(changes,
                                                [&](const auto& each) { return concerns(e, each); });
                 }));
         else if (std::ranges::any_of(
-                     changes, [&](const auto& each) { return detail::concerns(*one, each); }))
-            count += changes[0].kind == change_kind::destroy ? count_mortal(*one) : one->size;
+                     changes, [&](const auto& each) { return detail::concerns(*chunk, each); }))
+            count += changes[0].kind == change_kind::destroy ? count_mortal(*chunk) : chunk->size;
     scope whole(*this);
     for (std::size_t i = 0; i < changes.size(); ++i) {
         const auto [fragment, kind] = changes[i];
@@ -71,26 +71,26 @@ std::size_t store<Layout>::change_all(const target_finder& finder,
                                      : journal_.extend_barrier(kind, fragment);
         if (i >= values.size() || values[i] == nullptr || fragment->type->size == 0) continue;
         void* const room = journal_.allocate(*fragment->type);
-        const busy_scope nobody_else(*this);
+        const busy_guard busy(*this);
         fragment->type->copy_values(room, values[i], 1, 0);
         made.value = room;
     }
     journal_.annotate(journal_.extend_barrier(change_kind::batch, nullptr),
-                      {.where = where, .system = acting_, .finder = finder});
+                      {.where = where, .system = current_system_, .finder = finder});
     whole.commit();
     return count;
 }
 
 template <class Layout>
-std::size_t store<Layout>::start_all(const target_finder& finder, change_kind kind,
-                                     std::span<const id_type> fragments, const char* call) {
-    const writing alone(*this, call);
+std::size_t store<Layout>::put_defaults(const target_finder& finder, change_kind kind,
+                                        std::span<const id_type> fragments, const char* call) {
+    const writer_guard writer(*this, call);
     refuse_in_change(call);
     std::vector<change_shape> changes;
     for (const id_type f : fragments) {
-        fragment_data& one = typed_or_tag(f, nullptr);
-        if (!one.can_start()) raise_no_default(one, one.name);
-        changes.push_back({&one, kind});
+        fragment_data& fragment = typed_or_tag(f, nullptr);
+        if (!fragment.has_default()) raise_no_default(fragment, fragment.name);
+        changes.push_back({&fragment, kind});
     }
     return change_all(finder, changes, {}, call);
 }
@@ -101,15 +101,15 @@ std::size_t store<Layout>::remove_all(const target_finder& finder,
     std::vector<change_shape> changes;
     for (const id_type f : fragments) {
         if (is_foreign(f)) raise_no_fragment(f, "remove", nullptr);
-        if (fragment_data* const one = fragments_.find(f.value()))
-            if (std::ranges::find(changes, one, &change_shape::fragment) == changes.end())
-                changes.push_back({one, change_kind::remove});
+        if (fragment_data* const fragment = fragments_.find(f.value()))
+            if (std::ranges::find(changes, fragment, &change_shape::fragment) == changes.end())
+                changes.push_back({fragment, change_kind::remove});
     }
     return change_all(finder, changes, {}, "remove");
 }
 
 template <class Layout>
-void store<Layout>::carry_out_batch(const journal_group& group) {
+void store<Layout>::apply_batch(const journal_group& group) {
     struct rest {
         store& owner;
         std::uint32_t last;
@@ -121,11 +121,11 @@ void store<Layout>::carry_out_batch(const journal_group& group) {
     std::vector<value_source> values;
     bool is_lost = false;
     for (std::uint32_t at = guard.last; at != journal::none; at = journal_.entry(at).previous) {
-        const journal_entry& one = journal_.entry(at);
-        is_lost = is_lost || (one.fragment == nullptr && has_component(one.kind));
-        if (one.fragment == nullptr && one.kind == change_kind::remove) continue;
-        shape.push_back({one.fragment, one.kind});
-        values.push_back({one.value});
+        const journal_entry& entry = journal_.entry(at);
+        is_lost = is_lost || (entry.fragment == nullptr && has_component(entry.kind));
+        if (entry.fragment == nullptr && entry.kind == change_kind::remove) continue;
+        shape.push_back({entry.fragment, entry.kind});
+        values.push_back({entry.value});
     }
     if (is_lost)
         raise(errc::dead_fragment,
@@ -137,22 +137,23 @@ void store<Layout>::carry_out_batch(const journal_group& group) {
     batch_targets all;
     note.finder(all);
     const bool destroys = !shape.empty() && shape[0].kind == change_kind::destroy;
-    if (all.is_by_id || is_beside(shape)) return carry_out_by_id(all, shape, values, note);
+    if (all.is_by_id || has_sparse_part(shape)) return apply_by_id(all, shape, values, note);
     array_list<chunk_data*>& found = all.chunks;
-    // Those that stay where they are come first: others may join them.
-    found = first_those(found, [&](const chunk_data* one) {
+    // Chunks that keep their entities come first: others may move entities into them, which would
+    // then be changed twice.
+    found = first_those(found, [&](const chunk_data* chunk) {
         return std::ranges::all_of(shape, [&](const change_shape& change) {
-            return has_component(change.kind) && one->has(*change.fragment);
+            return has_component(change.kind) && chunk->has(*change.fragment);
         });
     });
-    each_chunk(found, [&](chunk_data& one) {
-        if (destroys) return destroy_chunk(one, note);
-        if (!shape.empty() && shape[0].kind == change_kind::clear && clear_beside(one)) return;
-        change_chunk(one, shape, values);
+    each_chunk(found, [&](chunk_data& chunk) {
+        if (destroys) return destroy_chunk(chunk, note);
+        if (!shape.empty() && shape[0].kind == change_kind::clear && clear_sparse(chunk)) return;
+        change_chunk(chunk, shape, values);
     });
 }
 
-// ---- one by one: sparse fragments --------------------------------------------------------------
+// ---- sparse fragments: one entity at a time ----------------------------------------------------
 
 template <class Layout>
 bool store<Layout>::concerns(id_type e, const change_shape& change) const {
@@ -161,21 +162,20 @@ bool store<Layout>::concerns(id_type e, const change_shape& change) const {
     return true;
 }
 
-/// Whether sparse fragments come or go with these changes.
+/// Whether these changes add or remove sparse fragments.
 template <class Layout>
-bool store<Layout>::is_beside(std::span<const change_shape> shape) {
-    return std::ranges::any_of(shape, [&](const change_shape& one) {
-        return one.fragment != nullptr && is_mixed(ensure_alone(*one.fragment));
+bool store<Layout>::has_sparse_part(std::span<const change_shape> shape) {
+    return std::ranges::any_of(shape, [&](const change_shape& change) {
+        return change.fragment != nullptr && has_sparse_part(ensure_single_chunk(*change.fragment));
     });
 }
 
 template <class Layout>
-void store<Layout>::carry_out_by_id(const batch_targets& found, std::span<const change_shape> shape,
-                                    std::span<const value_source> values,
-                                    const journal_note& note) {
+void store<Layout>::apply_by_id(const batch_targets& found, std::span<const change_shape> shape,
+                                std::span<const value_source> values, const journal_note& note) {
     array_list<std::uint64_t> all = found.ids;
-    for (const chunk_data* one : found.chunks)
-        for (std::size_t row = 0; row < one->size; ++row) all.push_back(ids(*one)[row].value());
+    for (const chunk_data* chunk : found.chunks)
+        for (std::size_t row = 0; row < chunk->size; ++row) all.push_back(ids(*chunk)[row].value());
     first_error error;
     for (const std::uint64_t value : all) {
         const auto e = to_id<Layout>(value);
@@ -189,62 +189,61 @@ void store<Layout>::carry_out_by_id(const batch_targets& found, std::span<const 
     error.rethrow();
 }
 
-/// All that a batch does to one entity, or nothing.
+/// Applies a batch to one entity, completely or not at all.
 template <class Layout>
-void store<Layout>::change_one(id_type who, std::span<const change_shape> shape,
+void store<Layout>::change_one(id_type e, std::span<const change_shape> shape,
                                std::span<const value_source> values) {
-    if (!alive(who)) return;
+    if (!alive(e)) return;
     struct rest {
         store& owner;
         ~rest() {
             owner.drop_given();
-            owner.playback_->scratch.rewind({});
+            owner.buffers_->scratch.rewind({});
         }
     };
-    playback_->shape.assign(shape.begin(), shape.end());
-    playback_->values.assign(shape.size(), {});
+    buffers_->shape.assign(shape.begin(), shape.end());
+    buffers_->values.assign(shape.size(), {});
     const rest guard{*this};
     for (std::size_t i = 0; i < shape.size(); ++i) {
         if (!has_component(shape[i].kind) ||
-            (shape[i].kind == change_kind::keep && has(who, *shape[i].fragment)))
+            (shape[i].kind == change_kind::keep && has(e, *shape[i].fragment)))
             continue;
         fragment_data& fragment = *shape[i].fragment;
-        waiting_value& made = playback_->values[i];
+        pending_value& made = buffers_->values[i];
         void* room = nullptr;
-        if (fragment.beside != nullptr)
-            room = fragment.beside->at(made.slot = fragment.beside->take());
+        if (fragment.sparse_values != nullptr)
+            room = fragment.sparse_values->at(made.slot = fragment.sparse_values->take());
         else
-            room = playback_->scratch.allocate(fragment.type->size, fragment.type->alignment);
+            room = buffers_->scratch.allocate(fragment.type->size, fragment.type->alignment);
         if (fragment.type->size == 0) continue;
-        if (values[i].first == nullptr && !fragment.can_start())
+        if (values[i].first == nullptr && !fragment.has_default())
             raise_no_default(fragment, fragment.name);
-        const busy_scope nobody_else(*this);
+        const busy_guard busy(*this);
         values[i].fill(fragment, static_cast<std::byte*>(room), 1);
         made.at = room;
     }
-    scope changes(*this);  // of hooks: dropped if this fails
-    chunk_data& here = graph_.at(find(who)->chunk());
-    follow(who, playback_->plans.find(graph_, here, beside_of(who), shape), playback_->values,
-           false);
+    scope changes(*this);  // changes of hooks; dropped on failure
+    chunk_data& here = graph_.at(find(e)->chunk());
+    apply(e, buffers_->plans.find(graph_, here, sparse_of(e), shape), buffers_->values, false);
     changes.commit();
 }
 
 template <class Layout>
-void store<Layout>::destroy_one(at_type who, std::string_view system) {
-    if (!alive(who.id) || is_own(who.id)) return;
-    const as_system acts(*this, system);
-    if (fragments_.find(who.id.value()) != nullptr) {  // its end concerns all that have it
-        record_destroy(who);
+void store<Layout>::destroy_one(at_type target, std::string_view system) {
+    if (!alive(target.id) || is_world_owned(target.id)) return;
+    const system_guard acts(*this, system);
+    if (fragments_.find(target.id.value()) != nullptr) {  // a barrier: it affects all owners
+        record_destroy(target);
         return;
     }
     scope changes(*this);
-    destroy_told(who);
+    destroy_told(target);
     changes.commit();
 }
 
-/// `clear` of a chunk in which some have sparse fragments, one by one. False if there is none.
+/// Clears the entities of a chunk one by one if any has sparse fragments; otherwise returns false.
 template <class Layout>
-bool store<Layout>::clear_beside(const chunk_data& chunk) {
+bool store<Layout>::clear_sparse(const chunk_data& chunk) {
     const std::vector<id_type> all(ids(chunk), ids(chunk) + chunk.size);
     if (sparse_.empty() ||
         std::ranges::none_of(all, [&](id_type e) { return sparse_.has_any(e.value()); }))
@@ -257,24 +256,24 @@ bool store<Layout>::clear_beside(const chunk_data& chunk) {
     return true;
 }
 
-/// Calls `change` for each that has rows; how many rows it has changed. One that throws does not stop the
-/// others.
+/// Calls `change` for each chunk that has rows, and returns how many rows changed. An exception
+/// does not stop the others; the first is thrown at the end.
 template <class Layout>
 template <class Change>
 std::size_t store<Layout>::each_chunk(std::span<chunk_data* const> chunks, Change change) {
     std::size_t count = 0;
     first_error error;
-    for (chunk_data* one : chunks)
-        if (const std::size_t size = one->size; size != 0)
+    for (chunk_data* chunk : chunks)
+        if (const std::size_t size = chunk->size; size != 0)
             error.attempt([&] {
-                change(*one);
+                change(*chunk);
                 count += size;
             });
     error.rethrow();
     return count;
 }
 
-/// The same for all that have a fragment, one by one.
+/// Like `each_chunk`, for each owner of a fragment.
 template <class Layout>
 template <class Change>
 std::size_t store<Layout>::each_owner(const fragment_data& fragment, Change change) {
@@ -289,105 +288,109 @@ std::size_t store<Layout>::each_owner(const fragment_data& fragment, Change chan
     return count;
 }
 
-/// All entities of a chunk, or none.
+/// Changes all entities of a chunk, or none.
 template <class Layout>
 void store<Layout>::change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
                                  std::span<const value_source> values) {
-    const plan& way = playback_->plans.find(graph_, chunk, {}, shape);
-    if (way.from == way.to && way.arrivals.empty() && !way.is_told()) return;
-    scope changes(*this);  // of hooks: dropped if this fails
-    prepare_notes(way, chunk.size);
-    chunk_exchange all(*this, way, values);
-    for (std::size_t i = 0; way.calls && i < all.count(); ++i)
-        for (fragment_data* one : way.removed) call_hooks(hook_kind::remove, ids(chunk)[i], *one);
-    all.go();
+    const plan& transition = buffers_->plans.find(graph_, chunk, {}, shape);
+    if (transition.from == transition.to && transition.arrivals.empty() &&
+        !transition.has_notices())
+        return;
+    scope changes(*this);  // changes of hooks; dropped on failure
+    prepare_notes(transition, chunk.size);
+    chunk_move all(*this, transition, values);
+    for (std::size_t i = 0; transition.calls && i < all.count(); ++i)
+        for (fragment_data* fragment : transition.removed)
+            call_hooks(hook_kind::remove, ids(chunk)[i], *fragment);
+    all.apply();
     struct undo {
-        chunk_exchange& all;
+        chunk_move& all;
         bool is_done = false;
         ~undo() {
-            if (!is_done) all.go_back();
+            if (!is_done) all.undo();
         }
     };
     undo guard{all};
-    for (std::size_t i = 0; way.calls && i < all.count(); ++i)
-        for (const plan::told& one : way.present) {
-            call_hooks(one.is_new ? hook_kind::insert : hook_kind::assign, all.who(i),
-                       *one.fragment);
-            call_hooks(hook_kind::set, all.who(i), *one.fragment);
+    for (std::size_t i = 0; transition.calls && i < all.count(); ++i)
+        for (const plan::notice& notice : transition.present) {
+            call_hooks(notice.is_new ? hook_kind::insert : hook_kind::assign, all.id_at(i),
+                       *notice.fragment);
+            call_hooks(hook_kind::set, all.id_at(i), *notice.fragment);
         }
     guard.is_done = true;
-    for (std::size_t i = 0; way.is_told() && i < all.count(); ++i) note(way, all.who(i));
-    for (fragment_data* one : way.settled) one->is_open = false;
+    for (std::size_t i = 0; transition.has_notices() && i < all.count(); ++i)
+        note(transition, all.id_at(i));
+    for (fragment_data* fragment : transition.types_fixed) fragment->is_untyped = false;
     changes.commit();
 }
 
-// ---- the end of many ---------------------------------------------------------------------------
+// ---- destroying many ---------------------------------------------------------------------------
 
-/// How many of a chunk's entities a batch may destroy: the world's own ids stay.
+/// Returns how many entities of a chunk a batch may destroy: all except for world-owned ids.
 template <class Layout>
 std::size_t store<Layout>::count_mortal(const chunk_data& chunk) const noexcept {
-    return static_cast<std::size_t>(
-        std::count_if(ids(chunk), ids(chunk) + chunk.size, [&](id_type e) { return !is_own(e); }));
+    return static_cast<std::size_t>(std::count_if(ids(chunk), ids(chunk) + chunk.size,
+                                                  [&](id_type e) { return !is_world_owned(e); }));
 }
 
 template <class Layout>
 void store<Layout>::destroy_chunk(chunk_data& chunk, const journal_note& note) {
-    const as_system acts(*this, note.system);
-    scope changes(*this);  // of hooks: dropped if this fails
+    const system_guard acts(*this, note.system);
+    scope changes(*this);  // changes of hooks; dropped on failure
     const auto is_fragment = [&](id_type e) {
-        return (e.key() >= told_from_ || told_.test(e.key())) &&
+        return (e.key() >= marked_from_ || destroy_marks_.test(e.key())) &&
                fragments_.find(e.value()) != nullptr;
     };
-    std::vector<id_type> others;  // if not all rows die
+    std::vector<id_type> remaining;  // the ids to destroy, if not all rows
     std::span<const id_type> dying(ids(chunk), chunk.size);
     if (std::ranges::any_of(dying, is_fragment)) {
         for (const id_type e : dying)
             if (!is_fragment(e))
-                others.push_back(e);
-            else if (!is_own(e))  // its end concerns all that have it: it goes by itself
+                remaining.push_back(e);
+            else if (!is_world_owned(e))  // a barrier of its own: it affects all owners
                 record_destroy({e, note.where});
-        dying = others;
+        dying = remaining;
     }
-    if (provenance_)
-        for (const id_type e : dying) note_death({e, note.where});
-    const auto tells_beside = [](const sparse_set* one) {
-        return one != nullptr && one->size() != 0 && one->fragment->hooks.has(remove_hooks);
+    if (keeps_provenance_)
+        for (const id_type e : dying) record_provenance({e, note.where});
+    const auto notifies_sparse = [](const sparse_set* set) {
+        return set != nullptr && set->size() != 0 && set->fragment->hooks.has(remove_hooks);
     };
-    if (tells_going(chunk) || std::ranges::any_of(sparse_.all(), tells_beside)) {
-        prepare_going(chunk, dying.size());
-        for (const id_type e : dying) prepare_going_beside(e, dying.size());
-        for (const id_type e : dying) tell_going(e);
-        for (const id_type e : dying) note_going(e);
+    if (notifies_remove(chunk) || std::ranges::any_of(sparse_.all(), notifies_sparse)) {
+        prepare_remove(chunk, dying.size());
+        for (const id_type e : dying) prepare_remove_sparse(e, dying.size());
+        for (const id_type e : dying) notify_remove(e);
+        for (const id_type e : dying) log_remove(e);
     }
     if (dying.size() == chunk.size)
         destroy_rows(chunk, 0);
     else
         for (const id_type e : dying) {
-            die(e, *find_record(e.key()));
+            finish_destroy(e, *find_record(e.key()));
             if (fragment_data* const used = fragments_.find(e.value())) forget_fragment(*used);
         }
     changes.commit();
 }
 
-/// Destroys the entities of the rows from `first` on. Tells nobody.
+/// Destroys the entities of the rows from `first` on. Notifies neither hooks nor observers.
 template <class Layout>
 void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
     const std::size_t count = chunk.size - first;
     chunk.size = first;
     for (std::size_t i = count; i-- != 0;) {
         const id_type e = ids(chunk)[first + i];
-        if (e.key() < told_from_ && !told_.test(e.key()) && pool_.is_destroyed_easily(e))
+        if (e.key() < marked_from_ && !destroy_marks_.test(e.key()) && pool_.is_destroyed_easily(e))
             [[likely]] {
             pool_.destroy_now(e);
             continue;
         }
         names_.erase(e.value());
-        told_.reset(e.key());
-        drop_beside(e);
+        destroy_marks_.reset(e.key());
+        drop_sparse(e);
         pool_.destroy(e);
         if (fragment_data* const used = fragments_.find(e.value())) forget_fragment(*used);
     }
-    const busy_scope nobody_else(*this);
+    const busy_guard busy(*this);
     chunk.destroy_values(first, count);
 }
 
@@ -395,14 +398,14 @@ void store<Layout>::destroy_rows(chunk_data& chunk, std::size_t first) noexcept 
 
 template <class Layout>
 std::size_t store<Layout>::clear_fragment(const fragment_data& fragment) {
-    const writing alone(*this, "clear");
-    const bool must_wait = waits("clear");
+    const writer_guard writer(*this, "clear");
+    const bool must_defer = is_deferred("clear");
     fragment_data* const known = fragments_.find(fragment.id);
     if (&fragment == &no_fragment || known == nullptr) return 0;
-    if (!must_wait && !fragment.hooks.has(remove_hooks)) {
-        if (known->beside == nullptr) return clear_fragment_now(*known);
-        const std::size_t size = known->beside->size();
-        drop_all_beside(*known->beside);
+    if (!must_defer && !fragment.hooks.has(remove_hooks)) {
+        if (known->sparse_values == nullptr) return clear_fragment_now(*known);
+        const std::size_t size = known->sparse_values->size();
+        drop_all_sparse(*known->sparse_values);
         return size;
     }
     const std::size_t had_it = count(fragment);
@@ -416,38 +419,38 @@ template <class Layout>
 std::size_t store<Layout>::clear_fragment_now(fragment_data& fragment) {
     const change_shape shape[] = {{&fragment, change_kind::remove}};
     const value_source nothing[1];
-    if (fragment.beside != nullptr)
+    if (fragment.sparse_values != nullptr)
         return each_owner(fragment, [&](id_type e) { change_one(e, shape, nothing); });
     return each_chunk(chunks_of(fragment),
-                      [&](chunk_data& one) { change_chunk(one, shape, nothing); });
+                      [&](chunk_data& chunk) { change_chunk(chunk, shape, nothing); });
 }
 
 template <class Layout>
 array_list<chunk_data*> store<Layout>::chunks_of(const fragment_data& fragment) const {
     array_list<chunk_data*> found;
     found.reserve(fragment.chunks.size());
-    for (const chunk_index one : fragment.chunks) found.push_back(&graph_.at(one));
+    for (const chunk_index index : fragment.chunks) found.push_back(&graph_.at(index));
     return found;
 }
 
 template <class Layout>
 std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
                                          const std::source_location& where) {
-    const writing alone(*this, "copy_fragment");
-    const bool must_wait = waits("copy_fragment");
+    const writer_guard writer(*this, "copy_fragment");
+    const bool must_defer = is_deferred("copy_fragment");
     const fragment_data& source = get_fragment(from, "copy_fragment", &where);
     if (!source.can_copy() && source.type->size != 0)
         raise(errc::not_copyable,
               text("the values of ", source.name, " cannot be copied (copy_fragment at ",
                    place_text(where), ")"));
     fragment_data* target = fragments_.find(to.value());
-    if (target == nullptr || target->is_open) {
+    if (target == nullptr || target->is_untyped) {
         target = &adopt_like(source, to, where);
     }
-    if (!target->holds_like(source))
+    if (!target->has_same_type(source))
         raise_mismatch(*target, source.type->name, "copy_fragment", &where);
     if (target == &source) return 0;
-    if (!must_wait && !has_hooks()) return copy_fragment_now(source, *target);
+    if (!must_defer && !has_hooks()) return copy_fragment_now(source, *target);
     const std::size_t had_it = count(source);
     scope whole(*this);
     journal_.annotate(journal_.add_barrier(from.value(), change_kind::copy_fragment, target),
@@ -459,21 +462,21 @@ std::size_t store<Layout>::copy_fragment(id_type from, id_type to,
 template <class Layout>
 std::size_t store<Layout>::copy_fragment_now(const fragment_data& source, fragment_data& target) {
     const change_shape shape[] = {{&target, change_kind::put}};
-    if (source.beside != nullptr || is_beside(shape))
+    if (source.sparse_values != nullptr || has_sparse_part(shape))
         return each_owner(source, [&](id_type e) {
             const value_source values[] = {{find_raw(e, source), 1, &source}};
             change_one(e, shape, values);
         });
-    // Those that have both come first: the others join them.
+    // Chunks that have both come first: the others move into them, and would be copied twice.
     const array_list<chunk_data*> owners =
-        first_those(chunks_of(source), [&](const chunk_data* one) { return one->has(target); });
-    return each_chunk(owners, [&](chunk_data& one) {
-        const value_source values[] = {{source.base(one.index), 1, &source}};
-        change_chunk(one, shape, values);
+        first_those(chunks_of(source), [&](const chunk_data* chunk) { return chunk->has(target); });
+    return each_chunk(owners, [&](chunk_data& chunk) {
+        const value_source values[] = {{source.base(chunk.index), 1, &source}};
+        change_chunk(chunk, shape, values);
     });
 }
 
-/// A living id takes the type of another fragment.
+/// Makes a living id a fragment of the same type as `source`.
 template <class Layout>
 fragment_data& store<Layout>::adopt_like(const fragment_data& source, id_type f,
                                          const std::source_location& where) {

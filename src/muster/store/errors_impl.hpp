@@ -1,4 +1,4 @@
-// The part of store_impl.hpp that says what went wrong.
+// The part of store_impl.hpp that composes error messages.
 #pragma once
 
 #include <muster/base/text.hpp>
@@ -8,19 +8,20 @@
 
 namespace muster::detail {
 
-/// Only for an id that this world issued: others may share its key and version.
+/// Returns null for ids that this world did not issue: they may share the key and version of
+/// another id.
 template <class Layout>
-const deaths::entry* store<Layout>::find_death(id_type e) const noexcept {
+const provenance::entry* store<Layout>::find_provenance(id_type e) const noexcept {
     const bool is_ours =
         id_type::assemble(e.key(), e.version(), pool_.world()) == e && !e.is_null();
-    return is_ours ? deaths_.find(e.key(), e.version()) : nullptr;
+    return is_ours ? provenance_.find(e.key(), e.version()) : nullptr;
 }
 
 template <class Layout>
 std::string store<Layout>::describe(id_type e) const {
     std::string name(names_.find(e.value()));
     if (name.empty())
-        if (const deaths::entry* const known = find_death(e)) name = known->name;
+        if (const provenance::entry* const known = find_provenance(e)) name = known->name;
     std::string made = text("entity ", to_string(e));
     if (!name.empty()) made += text(" \"", name, "\"");
     return made;
@@ -28,68 +29,70 @@ std::string store<Layout>::describe(id_type e) const {
 
 template <class Layout>
 std::string store<Layout>::why_dead(id_type e) const {
-    if (e.is_null()) return "it is the null id, which names nothing";
+    if (e.is_null()) return "it is the null id, which names no entity";
     const record_type* const found = pool_.find(e.key());
     const record_type slot = found == nullptr ? record_type{} : found->seen();
     const bool is_id = id_type::assemble(e.key(), e.version(), e.world()) == e;
     const std::uint64_t reached =
         found == nullptr ? 0 : slot.version() + (slot.is_live(e.key()) ? 1u : 0u);
-    // Where versions start over, a higher one may have been here.
+    // Where versions start over, a higher version may have lived before.
     const bool was_here = Layout::on_exhaustion != exhaustion::retire || e.version() < reached;
     if (found == nullptr || !is_id || !was_here || e.version() < pool_.first_version())
-        return "no entity was ever made with this id";
+        return "no entity ever had this id";
     const std::string now = slot.version() <= Layout::last_issued_version
                                 ? text("slot ", e.key(), " is now at version ", slot.version())
-                                : text("slot ", e.key(), " has spent its last version");
-    if (const deaths::entry* const known = find_death(e))
+                                : text("slot ", e.key(), " has used its last version");
+    if (const provenance::entry* const known = find_provenance(e))
         return text("destroyed at ", place_text(known->where),
                     known->system.empty() ? "" : text(" by system \"", known->system, "\""), "; ",
                     now);
-    return provenance_ ? now
-                       : text(now, "; world_options.provenance would tell where it was destroyed");
+    return keeps_provenance_
+               ? now
+               : text(now, "; set world_options.provenance to record where entities are destroyed");
 }
 
 template <class Layout>
-void store<Layout>::raise_not_alive(at_type who, const char* call) const {
-    const std::string place = text(" (", call, " at ", place_text(who.where), ")");
-    if (is_foreign(who.id))
-        raise(errc::foreign_entity, text("entity ", to_string(who.id), " belongs to world W:",
-                                         who.id.world(), ", not to W:", number(), place));
-    raise(errc::dead_entity, text(describe(who.id), " is dead: ", why_dead(who.id), place));
+void store<Layout>::raise_not_alive(at_type target, const char* call) const {
+    const std::string place = text(" (", call, " at ", place_text(target.where), ")");
+    if (is_foreign(target.id))
+        raise(errc::foreign_entity, text("entity ", to_string(target.id), " belongs to world W:",
+                                         target.id.world(), ", not to W:", number(), place));
+    raise(errc::dead_entity, text(describe(target.id), " is dead: ", why_dead(target.id), place));
 }
 
 template <class Layout>
-void store<Layout>::raise_missing(at_type who, const char* call, std::string_view type,
+void store<Layout>::raise_missing(at_type target, const char* call, std::string_view type,
                                   const fragment_data& fragment) const {
-    if (find(who.id) == nullptr) raise_not_alive(who, call);
+    if (find(target.id) == nullptr) raise_not_alive(target, call);
     std::string has;
-    for (const fragment_data* one : fragments_of(who.id))
-        has += text(has.empty() ? "" : ", ", one->name);
-    const bool is_recorded = journal_.has_value_of(fragment, who.id.value());
+    for (const fragment_data* owned : fragments_of(target.id))
+        has += text(has.empty() ? "" : ", ", owned->name);
+    const bool is_recording = journal_.has_value_of(fragment, target.id.value());
     raise(errc::missing_component,
-          text(describe(who.id), " has no ", type, ": it has ",
+          text(describe(target.id), " has no ", type, ": it has ",
                has.empty() ? std::string("no components") : has,
-               is_recorded ? "; one is recorded, and arrives when the scope is closed" : "", " (",
-               call, " at ", place_text(who.where), ")"));
+               is_recording ? "; a value is pending and is added when the scope closes" : "", " (",
+               call, " at ", place_text(target.where), ")"));
 }
 
 template <class Layout>
 void store<Layout>::raise_no_default(const fragment_data& fragment, std::string_view type) const {
     raise(errc::no_default, text(&fragment == &no_fragment ? type : fragment.name,
-                                 " has no default value: give one, or define it"));
+                                 " has no default value: pass a value or define a default"));
 }
 
 template <class Layout>
 void store<Layout>::raise_no_clone(at_type prototype, const fragment_data& fragment) const {
-    raise(errc::not_copyable, text(describe(prototype.id), " cannot be cloned: its ", fragment.name,
-                                   " cannot be copied; give the clone one, or remove it (clone at ",
-                                   place_text(prototype.where), ")"));
+    raise(errc::not_copyable,
+          text(describe(prototype.id), " cannot be cloned: its ", fragment.name,
+               " cannot be copied; pass a value for the clone or remove the component (clone at ",
+               place_text(prototype.where), ")"));
 }
 
 template <class Layout>
 void store<Layout>::raise_given_twice(const fragment_data& fragment) {
     raise(errc::given_twice,
-          text(fragment.name, " is given twice: an entity has one value of a fragment"));
+          text(fragment.name, " is passed twice: an entity has at most one value per fragment"));
 }
 
 template <class Layout>
@@ -100,15 +103,15 @@ void store<Layout>::raise_no_fragment(id_type f, const char* call,
     if (is_foreign(f))
         raise(errc::foreign_entity, text("fragment ", to_string(f), " belongs to world W:",
                                          f.world(), ", not to W:", number(), place));
-    std::string who = describe(f);
-    who.replace(0, std::string_view("entity").size(), "fragment");
+    std::string e = describe(f);
+    e.replace(0, std::string_view("entity").size(), "fragment");
     if (alive(f))
         raise(errc::type_mismatch,
-              text(who,
-                   " has no type yet: give an entity a value of it, or make it by fragment() or "
-                   "tag()",
+              text(e,
+                   " has no type yet: set a value of it on an entity, or create it with "
+                   "fragment() or tag()",
                    place));
-    raise(errc::dead_fragment, text(who, " is dead: ", why_dead(f), place));
+    raise(errc::dead_fragment, text(e, " is dead: ", why_dead(f), place));
 }
 
 template <class Layout>
@@ -116,24 +119,25 @@ void store<Layout>::raise_mismatch(const fragment_data& fragment, std::string_vi
                                    const char* call, const std::source_location* where) const {
     const std::string place =
         where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
-    const std::string holds = fragment.type->size == 0
-                                  ? std::string("is a tag and holds no values")
-                                  : text("holds values of ", fragment.type->name);
-    raise(errc::type_mismatch, text("fragment ", fragment.name, " ", holds, ", not ",
-                                    wanted.empty() ? "a tag" : wanted, place));
+    const std::string holds =
+        fragment.type->size == 0
+            ? text("is a tag: it holds no values", wanted.empty() ? "" : " of ", wanted)
+            : text("holds values of ", fragment.type->name,
+                   wanted.empty() ? ": it is not a tag" : ", not ", wanted);
+    raise(errc::type_mismatch, text("fragment ", fragment.name, " ", holds, place));
 }
 
 template <class Layout>
-void store<Layout>::raise_missing(at_type who, const char* call, id_type f, type_index type,
+void store<Layout>::raise_missing(at_type target, const char* call, id_type f, type_index type,
                                   std::string_view type_name) const {
-    if (find(who.id) == nullptr) raise_not_alive(who, call);
+    if (find(target.id) == nullptr) raise_not_alive(target, call);
     const fragment_data& fragment = find_fragment(f);
-    if (&fragment != &no_fragment && !fragment.is_open) {
-        if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &who.where);
-        raise_missing(who, call, fragment.name, fragment);
+    if (&fragment != &no_fragment && !fragment.is_untyped) {
+        if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &target.where);
+        raise_missing(target, call, fragment.name, fragment);
     }
-    if (!alive(f)) raise_no_fragment(f, call, &who.where);
-    raise_missing(who, call, text("fragment ", to_string(f)), fragment);
+    if (!alive(f)) raise_no_fragment(f, call, &target.where);
+    raise_missing(target, call, text("fragment ", to_string(f)), fragment);
 }
 
 template <class Layout>
@@ -141,18 +145,17 @@ void store<Layout>::raise_no_single(std::string_view type,
                                     const std::source_location& where) const {
     raise(errc::missing_component,
           text("world W:", number(), " has no singleton ", type,
-               ": set_single gives it one (single at ", place_text(where), ")"));
+               ": call set_single first (single at ", place_text(where), ")"));
 }
 
 template <class Layout>
 void store<Layout>::raise_busy(const char* call) const {
-    if (is_shared())
-        raise(
-            errc::in_scope,
-            text(call,
-                 " is not possible in a parallel phase, in which threads may spawn, destroy, set, "
-                 "add, remove and clear, and read: do it when the phase is over"));
-    if (busy_ >= one_change)
+    if (is_parallel())
+        raise(errc::in_scope,
+              text(call,
+                   " is not possible in a parallel phase, which permits only reading, spawn, "
+                   "destroy, set, add, remove and clear: do it after the phase"));
+    if (busy_ >= change_unit)
         raise(errc::in_scope,
               text(call,
                    " is not possible here: the world is in the middle of another change (in a "
@@ -160,7 +163,7 @@ void store<Layout>::raise_busy(const char* call) const {
     raise(errc::in_scope,
           text(call,
                " is not possible in a scope (in a loop, a callback or a hook, or after defer()): "
-               "do it when the scope is closed"));
+               "do it after the scope closes"));
 }
 
 template <class Layout>
@@ -169,8 +172,8 @@ void store<Layout>::raise_unbalanced(const char* call) const {
           innermost_ == nullptr
               ? text(call, "() without defer(): no scope is open")
               : text(call,
-                     "() without defer(): the innermost scope is that of a loop, a callback or "
-                     "a hook, or of a `deferred`, which closes it by itself"));
+                     "() without defer(): the innermost scope belongs to a loop, a callback, a "
+                     "hook or a `deferred`, which closes it itself"));
 }
 
 }  // namespace muster::detail

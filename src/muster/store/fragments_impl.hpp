@@ -1,4 +1,4 @@
-// The part of store_impl.hpp that makes fragments, names them and says what they mean.
+// The part of store_impl.hpp that creates fragments, names them and sets their traits.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -11,37 +11,38 @@
 
 namespace muster::detail {
 
-/// The highest key that an id of the world's own can have.
+/// Returns the id with the highest free key, for a world-owned fragment.
 template <class Layout>
-auto store<Layout>::find_own_id() const -> id_type {
+auto store<Layout>::find_world_owned_id() const -> id_type {
     for (std::uint64_t key = Layout::last_key;; --key) {
         const record_type* const slot = pool_.find(key);
         const std::uint64_t version = slot == nullptr ? pool_.first_version() : slot->version();
         if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
             return id_type::assemble(key, version, pool_.world());
         if (key == Layout::first_key)
-            raise(errc::id_overflow, "no key is left for the fragment of another component type");
+            raise(errc::id_overflow, "no key is left for the fragment of a new component type");
     }
 }
 
-/// The death of this key's entity is one that more has to be done for.
+/// Makes the destruction of this key's entity take the slow path.
 template <class Layout>
-void store<Layout>::tell(std::uint64_t key) {
-    // Bits for keys that are in use; far ones share a bound, behind which deaths take longer.
+void store<Layout>::mark_for_destroy(std::uint64_t key) {
+    // One bit per key near those in use. Higher keys share a bound, which keeps the bit array
+    // small; destroying any key from there on takes the slow path.
     if (key < 2 * pool_.capacity() + 4096)
-        told_.set(key);
+        destroy_marks_.set(key);
     else
-        told_from_ = smaller(told_from_, key);
+        marked_from_ = smaller(marked_from_, key);
 }
 
-/// A fragment that is forgotten unless `made` is taken.
+/// Guard: removes the fragment when destroyed unless `made` is null.
 struct new_fragment {
     fragment_table& table;
     sparse_table& sparse;
     fragment_data* made;
     ~new_fragment() {
         if (made == nullptr) return;
-        if (made->beside != nullptr) sparse.remove(*made->beside);
+        if (made->sparse_values != nullptr) sparse.remove(*made->sparse_values);
         table.remove(*made);
     }
 };
@@ -49,45 +50,46 @@ struct new_fragment {
 template <class Layout>
 fragment_data& store<Layout>::add_fragment(type_index type, const type_info& info) {
     refuse_in_change("the first use of a component type");
-    const id_type which = find_own_id();
-    tell(which.key());
+    const id_type which = find_world_owned_id();
+    mark_for_destroy(which.key());
     new_fragment guard{fragments_, sparse_, &fragments_.add(type, info, which.value())};
     guard.made->value_type = type;
-    guard.made->is_own = true;
-    if (info.sparse) sparse_.add(*guard.made);
+    guard.made->is_world_owned = true;
+    const bool is_sparse = info.is_sparse();
+    if (is_sparse) sparse_.add(*guard.made);
     pool_.create_at(which);
     fragment_data& made = *std::exchange(guard.made, nullptr);
-    if (info.sparse) note_meaning();
-    own_from_ = smaller(own_from_, which.key());
-    ++own_;
+    if (is_sparse) invalidate_traits();
+    first_world_owned_key_ = smaller(first_world_owned_key_, which.key());
+    ++world_owned_count_;
     return made;
 }
 
-/// The name that sentences show: its own, else that of its type, else its id.
+/// Sets the name for messages: the user's name, else that of the type, else the id.
 template <class Layout>
 void store<Layout>::show_name(fragment_data& fragment) {
     fragment.name = names_.find(fragment.id);
     if (!fragment.name.empty()) return;
-    if (!fragment.is_own && fragment.own_name.empty()) {
+    if (!fragment.is_world_owned && fragment.own_name.empty()) {
         const std::string text = to_string(id_of(fragment));
         fragment.own_name.assign(text.data(), text.data() + text.size());
     }
-    fragment.name = fragment.is_own
+    fragment.name = fragment.is_world_owned
                         ? fragment.type->name
                         : std::string_view(fragment.own_name.data(), fragment.own_name.size());
 }
 
-/// A living id becomes a fragment.
+/// Makes a living id a fragment.
 template <class Layout>
 fragment_data& store<Layout>::add_by_id(id_type f, type_index value, const type_info& type) {
     refuse_in_change("the first use of a fragment");
-    tell(f.key());
+    mark_for_destroy(f.key());
     new_fragment guard{fragments_, sparse_, &fragments_.add(no_type, type, f.value())};
     guard.made->value_type = value;
     show_name(*guard.made);
-    if (type.sparse) {
+    if (value == no_type ? type.sparse : type.is_sparse()) {
         sparse_.add(*guard.made);
-        note_meaning();
+        invalidate_traits();
     }
     return *std::exchange(guard.made, nullptr);
 }
@@ -99,33 +101,34 @@ fragment_data& store<Layout>::adopt(id_type f, type_index value, const type_info
     if (found == nullptr) {
         if (!alive(f)) raise_no_fragment(f, "used", where);
         fragment_data& made = add_by_id(f, value, type);
-        made.is_open = true;
+        made.is_untyped = true;
         return made;
     }
-    if (!found->is_open)
+    if (!found->is_untyped)
         raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
     if (found->value_type == value && found->type->size == type.size) return *found;
-    if (journal_.has_value_of(*found))  // which will settle it
+    if (journal_.has_value_of(*found))  // its pending value fixes the type
         raise_mismatch(*found, value == no_type ? std::string_view{} : type.name, "used", where);
-    refuse_in_change("giving a fragment another type");
+    refuse_in_change("changing the type of a fragment");
     if (!found->chunks.empty()) {
-        // Calls that failed have left chunks for values of another type. They are empty, but a loop may
-        // go over them.
-        refuse_in_scope("giving a fragment another type");
+        // Failed calls left chunks for values of the old type. They are empty, but a loop in an
+        // open scope may iterate over them.
+        refuse_in_scope("changing the type of a fragment");
         forget_chunks();
         graph_.collect_garbage(found);
     }
-    if (const bool is_sparse = type.sparse || found->says_sparse;
-        is_sparse != (found->beside != nullptr)) {
+    if (const bool is_sparse =
+            found->is_defined_sparse || (value == no_type ? type.sparse : type.is_sparse());
+        is_sparse != (found->sparse_values != nullptr)) {
         if (is_sparse)
             sparse_.add(*found);
         else
-            sparse_.remove(*found->beside);
-        note_meaning();
+            sparse_.remove(*found->sparse_values);
+        invalidate_traits();
     }
-    if (found->beside != nullptr) found->beside->retype(type);
+    if (found->sparse_values != nullptr) found->sparse_values->retype(type);
     found->type = &type;
-    sparse_.note_meaning();
+    sparse_.invalidate_traits();
     found->value_type = value;
     found->is_unique |= type.unique;
     found->is_hidden |= type.hidden;
@@ -143,7 +146,7 @@ fragment_data& store<Layout>::open_fragment(id_type f) {
 template <class Layout>
 fragment_data& store<Layout>::typed_or_tag(id_type f, const std::source_location* where) {
     fragment_data* const found = fragments_.find(f.value());
-    if (found != nullptr && !found->is_open) return *found;
+    if (found != nullptr && !found->is_untyped) return *found;
     return ensure_fragment<no_value>(f, where);
 }
 
@@ -151,20 +154,20 @@ template <class Layout>
 void store<Layout>::add_needs(id_type f, std::span<fragment_data* const> needed) {
     fragment_data& fragment = open_fragment(f);
     reserve_more(fragment.needs, needed.size());
-    for (fragment_data* const one : needed) {
-        one->is_open = false;
-        if (one != &fragment &&
-            std::find(fragment.needs.begin(), fragment.needs.end(), one) == fragment.needs.end())
-            fragment.needs.push_back(one);
+    for (fragment_data* const owned : needed) {
+        owned->is_untyped = false;
+        if (owned != &fragment &&
+            std::find(fragment.needs.begin(), fragment.needs.end(), owned) == fragment.needs.end())
+            fragment.needs.push_back(owned);
     }
-    note_meaning();
+    invalidate_traits();
 }
 
 template <class Layout>
 fragment_data& store<Layout>::get_fragment(id_type f, const char* call,
                                            const std::source_location* where) const {
     fragment_data* const found = fragments_.find(f.value());
-    if (found == nullptr || found->is_open) raise_no_fragment(f, call, where);
+    if (found == nullptr || found->is_untyped) raise_no_fragment(f, call, where);
     return *found;
 }
 
@@ -176,12 +179,12 @@ auto store<Layout>::make_fragment(type_index value, const type_info& type, std::
         id_type made;
         bool done = false;
         ~rollback() {
-            // One of the hooks may have destroyed it.
-            if (!done && owner.alive(made)) owner.unmake(made);
+            // A hook may have destroyed it.
+            if (!done && owner.alive(made)) owner.rollback_spawn(made);
         }
     };
     rollback guard{*this, spawn<>()};
-    if (!alive(guard.made)) raise_not_alive({guard.made, {}}, "fragment");  // by a hook
+    if (!alive(guard.made)) raise_not_alive({guard.made, {}}, "fragment");  // a hook destroyed it
     add_by_id(guard.made, value, type);
     if (!name.empty()) this->name(guard.made, name);
     guard.done = true;
@@ -203,10 +206,10 @@ auto store<Layout>::make_fragment(const type_info& own, std::string_view name) -
 }
 
 template <class Layout>
-void store<Layout>::note_meaning() noexcept {
-    sparse_.note_meaning();
+void store<Layout>::invalidate_traits() noexcept {
+    sparse_.invalidate_traits();
     forget_chunks();
-    graph_.note_meaning();
+    graph_.invalidate_traits();
 }
 
 template <class Layout>
@@ -233,19 +236,19 @@ chunk_data& store<Layout>::find_set(std::span<fragment_data* const> set) {
     return graph_.ensure(sorted);
 }
 
-/// Chunks may be freed: what was remembered of them is not true any more.
+/// Clears the caches of chunks, which may be freed.
 template <class Layout>
 void store<Layout>::forget_chunks() noexcept {
-    std::fill_n(by_list_.data(), lists_, list_entry{});
+    std::fill_n(bundles_.data(), bundle_count_, bundle_entry{});
     std::fill(std::begin(recent_sets_), std::end(recent_sets_), recent_set{});
 }
 
 template <class Layout>
-chunk_data& store<Layout>::add_alone(fragment_data& fragment) {
+chunk_data& store<Layout>::add_single_chunk(fragment_data& fragment) {
     refuse_in_phase("chunk");
     fragment_data* const set[] = {&fragment};
     chunk_data& found = graph_.ensure(set);
-    fragment.alone = found.index;
+    fragment.single_chunk = found.index;
     return found;
 }
 
@@ -253,11 +256,11 @@ template <class Layout>
 chunk_data& store<Layout>::add_list(std::size_t list, std::span<fragment_data* const> set) {
     chunk_data& found = ensure_set(set);
     if (list == static_cast<std::size_t>(no_list)) return found;
-    if (list >= by_list_.capacity()) by_list_.grow(larger(list + 1, by_list_.capacity() * 2));
-    while (lists_ <= list) by_list_[lists_++] = {};
-    list_entry& entry = by_list_[list];
+    if (list >= bundles_.capacity()) bundles_.grow(larger(list + 1, bundles_.capacity() * 2));
+    while (bundle_count_ <= list) bundles_[bundle_count_++] = {};
+    bundle_entry& entry = bundles_[list];
     entry.chunk = &found;
-    entry.spawned = found.is_complete && !found.tells_coming ? &found : nullptr;
+    entry.spawned = found.is_complete && !found.notifies_insert ? &found : nullptr;
     for (std::size_t i = 0; i < smaller(set.size(), std::size(entry.columns)); ++i)
         entry.columns[i] = static_cast<std::uint8_t>(found.find_column(*set[i]));
     return found;

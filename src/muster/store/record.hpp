@@ -1,13 +1,13 @@
-// record: what a world keeps for each key: which id lives there, and where its data is. One load
-// answers both.
+// record: the entry of a world for each key: the id that lives there, and the location of its
+// values. One load reads both.
 //
-// Eight bytes, where the version, a mark and the place fit:
+// Eight bytes if the version, a dead flag and the location fit:
 //
 //     bit   63     62       47 46     27 26       0
 //           [dead] [ version ] [ chunk ] [  row   ]      layouts::bound
-//           [dead] [ version ] [     next key     ]      while it waits for reuse
+//           [dead] [ version ] [     next key     ]      while it is in the free list
 //
-// else sixteen: the id (or the next key and version) and the place beside it.
+// else sixteen: the id (or the next key and version), followed by the location.
 #pragma once
 
 #include <muster/base/atomic_word.hpp>
@@ -21,7 +21,7 @@
 
 namespace muster::detail {
 
-/// `slot_pool` says what a slot is; a record also has a place.
+/// A slot as `slot_pool` defines it, extended by a location.
 template <class Layout>
 struct narrow_record {
     using id_type = basic_id<Layout>;
@@ -42,13 +42,13 @@ struct narrow_record {
                                             std::uint64_t version) noexcept {
         return {std::uint64_t{1} << 63 | version << place_bits | next};
     }
-    /// What it is now, and what it becomes, while several threads make entities.
+    /// Read and write the record while several threads create entities.
     [[nodiscard]] narrow_record seen() const noexcept { return {read_once(word)}; }
     void show(id_type e) noexcept { __atomic_store_n(&word, live(e).word, __ATOMIC_RELAXED); }
 
     [[nodiscard]] bool is(id_type e, id_type origin) const noexcept {
-        // The mark is copied into all bits above the version, where an id never has only ones; bits
-        // beyond the layout stay in the comparison.
+        // The shift copies the dead flag into all bits above the version. No id has all of them
+        // set, so a dead record matches no id. The comparison includes id bits beyond the layout.
         const auto lives =
             static_cast<std::uint64_t>(static_cast<std::int64_t>(word) >> place_bits);
         return lives == (std::uint64_t{e.value()} ^ origin.value()) >> Layout::key_bits;
@@ -75,7 +75,7 @@ struct wide_record {
     static constexpr unsigned chunk_bits = 31;
     static constexpr unsigned row_bits = 32;
 
-    id_type word;  // its own id; dead: another key in the key's place, and the next version
+    id_type word;  // the living id; dead: another key with the next version
     std::uint32_t chunk_number;
     std::uint32_t row_number;
 
@@ -86,7 +86,8 @@ struct wide_record {
     }
     [[nodiscard]] wide_record seen() const noexcept {
         using rep = typename Layout::rep;
-        // SAFETY: an id is one word of that type; while it waits, the rest does not change.
+        // SAFETY: an id is one word of type `rep`. Parallel phases write only this word of a free
+        // record.
         const rep value = read_once(*reinterpret_cast<const rep*>(&word));
         return {id_type::from_value(value), chunk_number, row_number};
     }

@@ -1,4 +1,4 @@
-// The part of store_impl.hpp that makes entities.
+// The part of store_impl.hpp that creates entities.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -18,117 +18,120 @@ void store<Layout>::write_rows(chunk_data& into, std::size_t count, row_values g
         const row_origin& origin;
         row_values given;
         std::size_t count;
-        std::size_t done = 0;  // columns
+        std::size_t done = 0;  // columns with values
         ~rollback() {
             for (std::size_t i = 0; i < done; ++i) {
-                const column& one = into.columns[i];
-                if (given.find(one.fragment) != nullptr || !origin.skips(*one.fragment))
-                    one.destroy(one.at(into.size), count);
+                const column& column = into.columns[i];
+                if (given.find(column.fragment) != nullptr || !origin.skips(*column.fragment))
+                    column.destroy(column.at(into.size), count);
             }
         }
     };
-    const busy_scope nobody_else(*this);
+    const busy_guard busy(*this);
     rollback guard{into, origin, given, count};
-    for (const column& one : into.columns) {
-        const fragment_data& fragment = *one.fragment;
-        std::byte* const to = one.at(into.size);
+    for (const column& source : into.columns) {
+        const fragment_data& fragment = *source.fragment;
+        std::byte* const to = source.at(into.size);
         if (const void* const* const value = given.find(&fragment))
-            one.type->copy_values(to, *value, count, given.step);
+            source.type->copy_values(to, *value, count, given.step);
         else if (origin.skips(fragment))
             ;  // the caller writes it
         else if (origin.copies(fragment))
-            fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * one.size,
+            fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * source.size,
                                 count);
         else
-            fragment.start_values(to, count);
+            fragment.default_construct(to, count);
         ++guard.done;
     }
     guard.done = 0;
 }
 
 template <class Layout>
-void store<Layout>::open_row(chunk_data& into, watched arguments) {
-    if (&into != &graph_.nowhere()) into.make_room(1, row_limit, arguments);
+void store<Layout>::open_row(chunk_data& into, argument_addresses arguments) {
+    if (&into != &graph_.empty_chunk()) into.make_room(1, row_limit, arguments);
 }
 
 template <class Layout>
-void store<Layout>::start_row(chunk_data& into, const chunk_data& a, const chunk_data& b) {
+void store<Layout>::default_construct_row(chunk_data& into, const chunk_data& a,
+                                          const chunk_data& b) {
     const row_origin origin{nullptr, nullptr, 0, &a, &b, nullptr};
-    refuse_unstartable(into, origin, {});
+    refuse_without_default(into, origin, {});
     write_rows(into, 1, {}, origin);
 }
 
 template <class Layout>
 void store<Layout>::drop_row(const chunk_data& into, const chunk_data& a,
                              const chunk_data& b) noexcept {
-    for (const column& one : into.columns)
-        if (!a.has(*one.fragment) && !b.has(*one.fragment)) one.destroy(one.at(into.size), 1);
+    for (const column& source : into.columns)
+        if (!a.has(*source.fragment) && !b.has(*source.fragment))
+            source.destroy(source.at(into.size), 1);
 }
 
 template <class Layout>
 chunk_data& store<Layout>::cloned_part(chunk_data& original) {
     if (!original.has_unique) return original;
     array_list<fragment_data*> rest;
-    for (fragment_data* one : original.fragments)
-        if (!one->is_unique) rest.push_back(one);
+    for (fragment_data* fragment : original.fragments)
+        if (!fragment->is_unique) rest.push_back(fragment);
     return graph_.ensure(rest);
 }
 
-/// The chunk for what `part` and `given` have, and need.
+/// Returns the chunk of the fragments of `part` and `given`, and of those that they need.
 template <class Layout>
 chunk_data& store<Layout>::cloned_chunk(chunk_data& part, const chunk_data& given) {
     chunk_data& both =
-        &part == &graph_.nowhere() ? graph_.at(given.index) : *graph_.with(part, given).target;
-    return both.is_complete ? both : *graph_.with(graph_.nowhere(), both).target;
+        &part == &graph_.empty_chunk() ? graph_.at(given.index) : *graph_.with(part, given).target;
+    return both.is_complete ? both : *graph_.with(graph_.empty_chunk(), both).target;
 }
 
 template <class Layout>
-void store<Layout>::refuse_unstartable(const chunk_data& into, const row_origin& origin,
-                                       row_values given) const {
-    for (const column& one : into.columns) {
-        const fragment_data& fragment = *one.fragment;
-        if (given.find(&fragment) != nullptr || origin.skips(fragment) || fragment.can_start() ||
+void store<Layout>::refuse_without_default(const chunk_data& into, const row_origin& origin,
+                                           row_values given) const {
+    for (const column& source : into.columns) {
+        const fragment_data& fragment = *source.fragment;
+        if (given.find(&fragment) != nullptr || origin.skips(fragment) || fragment.has_default() ||
             origin.copies(fragment))
             continue;
         raise(errc::no_default, text(fragment.name,
-                                     " is needed but has no default value: give one, "
-                                     "or define it"));
+                                     " is needed but has no default value: pass a value "
+                                     "or define a default"));
     }
 }
 
 template <class Layout>
 void store<Layout>::refuse_uncopyable(at_type prototype, const chunk_data& part,
                                       const chunk_data& given) const {
-    for (const column& one : part.columns)
-        if (!one.fragment->can_copy() && !given.has(*one.fragment))
-            raise_no_clone(prototype, *one.fragment);
+    for (const column& source : part.columns)
+        if (!source.fragment->can_copy() && !given.has(*source.fragment))
+            raise_no_clone(prototype, *source.fragment);
 }
 
 template <class Layout>
-chunk_data& store<Layout>::copy_row(at_type prototype, const chunk_data& given, watched arguments) {
+chunk_data& store<Layout>::copy_row(at_type prototype, const chunk_data& given,
+                                    argument_addresses arguments) {
     const record_type& found = require(prototype, "clone");
     chunk_data& original = graph_.at(found.chunk());
     const std::size_t row = found.row();
     chunk_data& part = cloned_part(original);
     chunk_data& into = cloned_chunk(part, given);
     pool_.prepare(1);
-    if (&into == &graph_.nowhere()) return into;
+    if (&into == &graph_.empty_chunk()) return into;
     refuse_uncopyable(prototype, part, given);
     const row_origin origin{&part, &original, row, &given, nullptr, nullptr};
-    refuse_unstartable(into, origin, {});
+    refuse_without_default(into, origin, {});
     into.make_room(1, row_limit, arguments);
     write_rows(into, 1, {}, origin);
     return into;
 }
 
 template <class Layout>
-auto store<Layout>::enter(chunk_data& into) noexcept -> id_type {
-    return enter_at(into, pool_.create());
+auto store<Layout>::append_row(chunk_data& into) noexcept -> id_type {
+    return append_row_at(into, pool_.create());
 }
 
 template <class Layout>
-auto store<Layout>::enter_at(chunk_data& into, id_type made) noexcept -> id_type {
-    if (&into != &graph_.nowhere()) {
+auto store<Layout>::append_row_at(chunk_data& into, id_type made) noexcept -> id_type {
+    if (&into != &graph_.empty_chunk()) {
         find_record(made.key())->place(into.index, into.size);
         ids(into)[into.size++] = made;
     }
@@ -141,10 +144,10 @@ void store<Layout>::claim(id_type wanted) {
 }
 
 template <class Layout>
-void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
+void store<Layout>::append_ids(chunk_data& into, std::size_t count) noexcept {
     const std::size_t first = into.size;
     if (count != 0)
-        for (fragment_data* one : into.fragments) one->is_open = false;
+        for (fragment_data* fragment : into.fragments) fragment->is_untyped = false;
     pool_.create_now(std::span<id_type>(ids(into) + first, count),
                      [index = into.index, first](record_type& made, std::size_t i) {
                          made.place(index, first + i);
@@ -154,37 +157,37 @@ void store<Layout>::enter_many(chunk_data& into, std::size_t count) noexcept {
 
 template <class Layout>
 void store<Layout>::spawn_many(std::span<id_type> out, chunk_data& given_chunk, row_values given) {
-    const bool is_empty = &given_chunk == &graph_.nowhere();
-    const writing alone(*this, "spawn");
-    if (waits("spawn"))
+    const bool is_empty = &given_chunk == &graph_.empty_chunk();
+    const writer_guard writer(*this, "spawn");
+    if (is_deferred("spawn"))
         record_many(out, given_chunk, given, nullptr);
-    else if (is_mixed(given_chunk))
-        spawn_mixed(out, given_chunk, given, nullptr);
-    else if (is_empty && tells_coming(given_chunk))
+    else if (has_sparse_part(given_chunk))
+        spawn_with_sparse(out, given_chunk, given, nullptr);
+    else if (is_empty && notifies_insert(given_chunk))
         spawn_told(out);
     else if (is_empty)
         pool_.create(out);
     else
-        show_rows(out, enter_rows(out.size(), given_chunk, given));
+        show_rows(out, append_rows(out.size(), given_chunk, given));
 }
 
-/// Tells hooks of the new rows, the last of this chunk, and gives their ids to the caller.
+/// Notifies hooks of the new rows, the last of this chunk, and copies their ids to `out`.
 template <class Layout>
 void store<Layout>::show_rows(std::span<id_type> out, chunk_data& into) {
     const std::size_t first = into.size - out.size();
-    if (!tells_coming(into)) {
+    if (!notifies_insert(into)) {
         std::copy_n(ids(into) + first, out.size(), out.begin());
         return;
     }
     new_entities guard(*this, into, first);
     scope whole(*this);
-    tell_coming(into, first);
+    notify_insert(into, first);
     guard.keep();
     std::copy_n(ids(into) + first, out.size(), out.begin());
     whole.commit();
 }
 
-/// Entities without components, all or none, of which hooks are told.
+/// Creates entities without components, all or none, and notifies hooks.
 template <class Layout>
 void store<Layout>::spawn_told(std::span<id_type> out) {
     struct rollback {
@@ -193,52 +196,52 @@ void store<Layout>::spawn_told(std::span<id_type> out) {
         bool is_done = false;
         ~rollback() {
             if (is_done) return;
-            for (std::size_t i = made.size(); i-- != 0;) owner.unmake(made[i]);
+            for (std::size_t i = made.size(); i-- != 0;) owner.rollback_spawn(made[i]);
         }
     };
     rollback guard{*this, std::vector<id_type>(out.size())};
     pool_.create(std::span<id_type>(guard.made));
     scope whole(*this);
-    for (const id_type one : guard.made) run_hooks(entity_hooks_, hook_kind::insert, one, nullptr);
+    for (const id_type e : guard.made) run_hooks(entity_hooks_, hook_kind::insert, e, nullptr);
     guard.is_done = true;
     std::copy(guard.made.begin(), guard.made.end(), out.begin());
     whole.commit();
 }
 
 template <class Layout>
-chunk_data& store<Layout>::enter_rows(std::size_t count, chunk_data& given_chunk,
-                                      row_values given) {
-    chunk_data& into = cloned_chunk(graph_.nowhere(), given_chunk);
+chunk_data& store<Layout>::append_rows(std::size_t count, chunk_data& given_chunk,
+                                       row_values given) {
+    chunk_data& into = cloned_chunk(graph_.empty_chunk(), given_chunk);
     const row_origin nothing{};
-    refuse_unstartable(into, nothing, given);
+    refuse_without_default(into, nothing, given);
     pool_.prepare(count);
     into.make_room(count, row_limit, given.values);
     write_rows(into, count, given, nothing);
-    enter_many(into, count);
+    append_ids(into, count);
     return into;
 }
 
 template <class Layout>
 void store<Layout>::clone_many(std::span<id_type> out, at_type prototype, chunk_data& given_chunk,
                                row_values given) {
-    const writing alone(*this, "clone");
-    if (waits("clone")) return record_many(out, given_chunk, given, &prototype);
+    const writer_guard writer(*this, "clone");
+    if (is_deferred("clone")) return record_many(out, given_chunk, given, &prototype);
     const record_type& found = require(prototype, "clone");
-    if (sparse_.has_any(prototype.id.value()) || is_mixed(given_chunk) ||
-        is_mixed(cloned_part(graph_.at(found.chunk()))))
-        return spawn_mixed(out, given_chunk, given, &prototype);
+    if (sparse_.has_any(prototype.id.value()) || has_sparse_part(given_chunk) ||
+        has_sparse_part(cloned_part(graph_.at(found.chunk()))))
+        return spawn_with_sparse(out, given_chunk, given, &prototype);
     chunk_data& original = graph_.at(found.chunk());
     const std::size_t row = found.row();
     chunk_data& part = cloned_part(original);
     chunk_data& into = cloned_chunk(part, given_chunk);
     pool_.prepare(out.size());
-    if (&into == &graph_.nowhere()) return spawn_many(out, into, {});
+    if (&into == &graph_.empty_chunk()) return spawn_many(out, into, {});
     refuse_uncopyable(prototype, part, given_chunk);
     const row_origin origin{&part, &original, row, nullptr, nullptr, &given_chunk};
-    refuse_unstartable(into, origin, given);
+    refuse_without_default(into, origin, given);
     into.make_room(out.size(), row_limit, given.values);
     write_rows(into, out.size(), given, origin);
-    enter_many(into, out.size());
+    append_ids(into, out.size());
     show_rows(out, into);
 }
 

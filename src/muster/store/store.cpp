@@ -2,6 +2,6 @@
 
 namespace muster::detail {
 
-template class MUSTER_API store<layouts::bound>;  // the others are in store_presets.cpp
+template class MUSTER_API store<layouts::bound>;  // store_presets.cpp has the others
 
 }  // namespace muster::detail

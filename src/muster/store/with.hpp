@@ -1,7 +1,7 @@
-// with: a component that is given by its fragment: `w.spawn(with(health, 100))`.
+// with: a component that is named by its fragment: `w.spawn(with(health, 100))`.
 #pragma once
 
-#include <muster/store/incoming.hpp>
+#include <muster/store/bound_value.hpp>
 #include <muster/type/fragment.hpp>
 
 #include <source_location>
@@ -12,7 +12,7 @@ namespace muster {
 
 namespace detail {
 
-/// Stands for a value where a fragment has none.
+/// Placeholder for the value of a fragment without values.
 struct no_value {};
 
 template <class T>
@@ -22,10 +22,10 @@ inline constexpr bool is_fragment_argument<basic_id<Layout>> = true;
 template <class T, class Layout>
 inline constexpr bool is_fragment_argument<basic_fragment<T, Layout>> = true;
 
-/// An id or a `fragment<T>`: what can stand for a kind of component.
+/// An id or a `fragment<T>`: names a fragment.
 template <class T>
 concept fragment_argument = is_fragment_argument<std::remove_cvref_t<T>>;
-/// The same, or an object of a tag type, such as `prefab`.
+/// Like `fragment_argument`, but also accepts an object of a tag type, such as `prefab`.
 template <class T>
 concept fragment_or_tag = fragment_argument<T> || is_tag<std::remove_cvref_t<T>>;
 
@@ -41,36 +41,6 @@ struct basic_with {
     T value;
 };
 
-/// A component of a fragment that was made at run time, or of any other, for `spawn`, `set`, `clone`
-/// and their like.
-template <class Layout, class T>
-[[nodiscard]] auto with(basic_id<Layout> which, T&& value) {
-    using type = std::remove_cvref_t<T>;
-    static_assert(detail::is_component<type>);
-    return basic_with<Layout, type>{which, std::forward<T>(value)};
-}
-/// The value is converted to the fragment's type.
-template <class F, class Layout, class T>
-[[nodiscard]] auto with(basic_fragment<F, Layout> which, T&& value) {
-    return basic_with<Layout, F>{which.id(), static_cast<F>(std::forward<T>(value))};
-}
-/// One that is predefined, or a tag of a C++ type.
-template <class Tag>
-    requires detail::is_tag<Tag>
-[[nodiscard]] Tag with(const Tag& tag) {
-    return tag;
-}
-/// A tag.
-template <class Layout>
-[[nodiscard]] auto with(basic_id<Layout> tag) {
-    return basic_with<Layout, detail::no_value>{tag, {}};
-}
-template <class F, class Layout>
-[[nodiscard]] auto with(basic_fragment<F, Layout> tag) {
-    static_assert(detail::is_tag<F>, "muster: this fragment has values: with(fragment, value).");
-    return basic_with<Layout, F>{tag.id(), {}};
-}
-
 namespace detail {
 
 template <class T>
@@ -78,24 +48,72 @@ inline constexpr bool is_with = false;
 template <class Layout, class T>
 inline constexpr bool is_with<basic_with<Layout, T>> = true;
 
+}  // namespace detail
+
+/// Pairs a fragment, made at run time or not, with a value, for `spawn`, `set`, `clone` and similar
+/// calls.
+template <class Layout, class T>
+[[nodiscard]] auto with(basic_id<Layout> which, T&& value) {
+    using type = std::remove_cvref_t<T>;
+    static_assert(detail::is_component<type>);
+    static_assert(!detail::is_with<type>,
+                  "muster: to set several fragments at once, pass each as with(): with(tag), "
+                  "with(f, value).");
+    if constexpr (std::is_array_v<type>)
+        return basic_with<Layout, detail::no_value>{which, {}};  // refused
+    else
+        return basic_with<Layout, type>{which, std::forward<T>(value)};
+}
+/// Like `with(id, value)`, but converts the value to the fragment's type.
+template <class F, class Layout, class T>
+[[nodiscard]] auto with(basic_fragment<F, Layout> which, T&& value) {
+    using type = std::remove_cvref_t<T>;
+    static_assert(!detail::is_with<type>,
+                  "muster: to set several fragments at once, pass each as with(): with(tag), "
+                  "with(f, value).");
+    if constexpr (detail::is_with<type>)
+        return type(std::forward<T>(value));  // refused
+    else
+        return basic_with<Layout, F>{which.id(), static_cast<F>(std::forward<T>(value))};
+}
+/// A tag of a C++ type, such as the predefined ones.
+template <class Tag>
+    requires detail::is_tag<Tag>
+[[nodiscard]] Tag with(const Tag& tag) {
+    return tag;
+}
+/// A tag that is named by its id.
+template <class Layout>
+[[nodiscard]] auto with(basic_id<Layout> tag) {
+    return basic_with<Layout, detail::no_value>{tag, {}};
+}
+template <class F, class Layout>
+[[nodiscard]] auto with(basic_fragment<F, Layout> tag) {
+    static_assert(detail::is_tag<F>,
+                  "muster: this fragment has values: write with(fragment, value).");
+    return basic_with<Layout, F>{tag.id(), {}};
+}
+
+namespace detail {
+
 template <class Arg>
     requires is_with<std::remove_cvref_t<Arg>>
-class incoming<Arg> {
+class bound_value<Arg> {
     using given = std::remove_cvref_t<Arg>;
     static constexpr bool is_moved =
         !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
     using inner =
         std::conditional_t<is_moved, typename given::value_type, const typename given::value_type&>;
 
-    incoming<inner> value_;
+    bound_value<inner> value_;
     decltype(given::fragment) id_;
     fragment_data* fragment_ = nullptr;
 
 public:
     using type = typename given::value_type;
-    static constexpr bool runs_code = incoming<inner>::runs_code;
+    static constexpr bool is_nontrivial = bound_value<inner>::is_nontrivial;
 
-    explicit incoming(const given& value) noexcept(noexcept(incoming<inner>(value.value)))
+    explicit bound_value(const given& value) noexcept(noexcept(bound_value<inner>(value.value)))
         : value_(value.value), id_(value.fragment) {}
 
     [[nodiscard]] const void* where() const noexcept { return value_.where(); }
@@ -104,7 +122,7 @@ public:
     }
     void assign(void* to, const void* from) noexcept { value_.assign(to, from); }
 
-    /// The fragment, once `ensure` was called.
+    /// Returns the fragment. `ensure` must have been called.
     template <class Store>
     [[nodiscard]] const fragment_data& find(const Store&) const noexcept {
         return *fragment_;
@@ -117,7 +135,7 @@ public:
     [[nodiscard]] type_index value_type() const {
         return std::is_same_v<type, no_value> ? no_type : ensure_type_index<type>();
     }
-    void settle() const noexcept { fragment_->is_open = false; }
+    void on_stored() const noexcept { fragment_->is_untyped = false; }
 };
 
 }  // namespace detail

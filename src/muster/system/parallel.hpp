@@ -1,13 +1,13 @@
-// parallel: loops on several threads. The rows of a query are divided among the threads of an executor;
-// each thread may read, write through the references that it is given, and call spawn, destroy, set, add,
-// remove and clear on the world, which are recorded and carried out in the end as if one thread had done it.
+// parallel: loops on several threads. The threads of an executor share the rows of a query. Each
+// thread may read, write through its arguments, and call spawn, destroy, set, add, emplace, remove
+// and clear on the world. These changes are recorded and applied at the end, as if by one thread.
 //
 //     w.query<position, const velocity>().par_each([](position& p, const velocity& v) {
 //         p.x += v.x;
 //     });
 //
-// Needs the target muster::parallel for the threads of oneTBB; with an executor of your own, only
-// muster::muster.
+// Requires the target muster::parallel for the threads of oneTBB. With an executor of your own,
+// muster::muster is enough.
 #pragma once
 
 #include <muster/query/query.hpp>
@@ -22,51 +22,51 @@
 namespace muster {
 
 template <class Layout, class... Ts>
-template <class Look>
-void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain, Look&& look) const {
-    if (store_->is_shared())
-        return each(look);                // this thread's part in a phase is not divided again
-    static constinit detail::pace known;  // of this function's rows
+template <class Callback>
+void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
+                                          Callback&& callback) const {
+    if (store_->is_parallel()) return each(callback);  // a phase divides rows only once
+    static constinit detail::pace recent_pace;         // of the rows of this callback
     const detail::shared_rows all = shared_rows();
     const std::uint64_t count = all.count();
-    if (grain == 0 && known.is_short(count)) {
+    if (grain == 0 && recent_pace.is_short(count)) {
         cache_->refresh_all(store_->depth() != 0);
-        return detail::run_briefly(*store_, [&] { each(look); });
+        return detail::run_briefly(*store_, [&] { each(callback); });
     }
     struct body {
         const basic_query& query;
-        std::remove_reference_t<Look>& look;
+        std::remove_reference_t<Callback>& callback;
     };
-    body what{*this, look};
+    body what{*this, callback};
     detail::shared_work work[] = {{
         [](void* function, detail::payload) {
             const auto& self = *static_cast<body*>(function);
-            self.query.each(self.look);
+            self.query.each(self.callback);
         },
         &what,
     }};
     work[0].rows = all;
     work[0].grain = grain;
-    work[0].expected = known.expect(count);
+    work[0].expected = recent_pace.expect(count);
     detail::run_phase(detail::phase_host::of(*store_, *cache_), threads, work);
-    known.learn(count, work[0].took);
+    recent_pace.learn(count, work[0].took);
 }
 
 template <class Layout, class... Ts>
-template <class Look>
-void basic_query<Layout, Ts...>::par_each(Look&& look) const {
-    par_each(tbb_executor(), 0, look);
+template <class Callback>
+void basic_query<Layout, Ts...>::par_each(Callback&& callback) const {
+    par_each(tbb_executor(), 0, callback);
 }
 
 template <class Layout>
 template <class... Values>
-void detail::systems<Layout>::run_shared(executor& threads, std::span<system_data* const> some,
-                                         const Values&... values) {
+void detail::systems<Layout>::run_parallel(executor& threads, std::span<system_data* const> some,
+                                           const Values&... values) {
     entities.refuse_in_change("process");
-    entities.receive();
+    entities.apply_submitted();
     const payload_value given[] = {payload_of(values)..., {}};
-    all.run_shared(phase_host::of(entities, queries), threads, some, {given, sizeof...(Values)},
-                   entities.acting());
+    all.run_parallel(phase_host::of(entities, queries), threads, some, {given, sizeof...(Values)},
+                     entities.current_system());
 }
 
 }  // namespace muster

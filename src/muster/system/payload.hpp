@@ -1,4 +1,4 @@
-// payload: the values that systems are processed with, whatever their types.
+// payload: the values that `process_with` and `process_all` pass to systems, type-erased.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -13,16 +13,17 @@
 
 namespace muster::detail {
 
-/// One value, by its address; a number is also here, so that a system may take another kind of number.
+/// One value, by address. Numbers are also stored by value, so that a system may take another
+/// numeric type.
 struct payload_value {
     enum class number : std::uint8_t { none, integer, natural, real };
 
     const void* value;
     type_index type;
     number kind = number::none;
-    long long integer = 0;           // of `integer`
-    unsigned long long natural = 0;  // of `natural`
-    double real = 0;                 // of `real`
+    long long integer = 0;           // if `kind` is `integer`
+    unsigned long long natural = 0;  // if `kind` is `natural`
+    double real = 0;                 // if `kind` is `real`
     std::string_view type_name{};
 };
 
@@ -47,39 +48,42 @@ payload_value payload_of(const T& given) {
 
 using payload = std::span<const payload_value>;
 
-/// What a system wants at this place is not there, or is something else: `errc::bad_payload`.
+/// Throws `errc::bad_payload`: the value at `place` is missing, or of another type.
 [[noreturn]] MUSTER_API void raise_bad_payload(payload given, std::size_t place,
                                                std::string_view wanted);
 
-/// The value at a place, as a T: of that type, or a number that can be one.
+/// Returns the value at `place` as a T: either it is a T, or a number that converts to T. Throws
+/// `errc::bad_payload`.
 template <class T>
 T take_payload(payload given, std::size_t place) {
-    static_assert(std::is_copy_constructible_v<T>,
-                  "muster: a payload is taken by value: this type cannot be copied.");
     using number = payload_value::number;
     if (place >= given.size()) raise_bad_payload(given, place, type_name<T>());
-    const payload_value& one = given[place];
-    // SAFETY: a T, as its type says.
-    if (one.type == ensure_type_index<T>()) return *static_cast<const T*>(one.value);
+    const payload_value& value = given[place];
+    // SAFETY: the type indices are equal, so the value is a T.
+    if (value.type == ensure_type_index<T>()) return *static_cast<const T*>(value.value);
     if constexpr (std::is_floating_point_v<T>) {
-        // A real number may be rounded, an integer may not.
+        // A real number may be rounded; an integer must stay exact.
         const auto stays = [](auto from) {
             return static_cast<long double>(static_cast<T>(from)) == static_cast<long double>(from);
         };
-        const bool is_finite = one.real - one.real == 0;
-        const bool fits = !is_finite || (one.real >= std::numeric_limits<T>::lowest() &&
-                                         one.real <= std::numeric_limits<T>::max());
-        if (one.kind == number::real && fits) return static_cast<T>(one.real);
-        if (one.kind == number::integer && stays(one.integer)) return static_cast<T>(one.integer);
-        if (one.kind == number::natural && stays(one.natural)) return static_cast<T>(one.natural);
+        const bool is_finite = value.real - value.real == 0;
+        const bool fits = !is_finite || (value.real >= std::numeric_limits<T>::lowest() &&
+                                         value.real <= std::numeric_limits<T>::max());
+        if (value.kind == number::real && fits) return static_cast<T>(value.real);
+        if (value.kind == number::integer && stays(value.integer))
+            return static_cast<T>(value.integer);
+        if (value.kind == number::natural && stays(value.natural))
+            return static_cast<T>(value.natural);
     } else if constexpr (std::is_integral_v<T>) {
-        // Only what stays the same number.
+        // A conversion must not change the number.
         const auto fits = [](auto from) {
             const T made = static_cast<T>(from);
             return static_cast<decltype(from)>(made) == from && (made < T{}) == (from < 0);
         };
-        if (one.kind == number::integer && fits(one.integer)) return static_cast<T>(one.integer);
-        if (one.kind == number::natural && fits(one.natural)) return static_cast<T>(one.natural);
+        if (value.kind == number::integer && fits(value.integer))
+            return static_cast<T>(value.integer);
+        if (value.kind == number::natural && fits(value.natural))
+            return static_cast<T>(value.natural);
     }
     raise_bad_payload(given, place, type_name<T>());
 }

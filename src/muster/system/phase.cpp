@@ -34,8 +34,8 @@ void call_named(std::string_view system, void (*call)(void* function, payload gi
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& caught) {
-        std::throw_with_nested(error(errc::system_failed,
-                                     text("system \"", system, "\" has failed: ", caught.what())));
+        std::throw_with_nested(
+            error(errc::system_failed, text("system \"", system, "\" failed: ", caught.what())));
     }
 #else
     (void)system;
@@ -49,37 +49,39 @@ using clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-/// A thread is worth waking for what takes longer than this; and it takes rows for about as long at once,
-/// so that asking for more costs nothing, and none is left alone with much at the end.
+/// Work that takes longer than `worth_a_thread` is worth waking a thread. A thread takes rows for a
+/// time between the two limits: long enough that taking rows costs little, short enough that all
+/// threads finish together.
 constexpr microseconds worth_a_thread{20};
 constexpr microseconds part_at_most{100};
 
-/// One work, and how far it has come.
+/// The progress of one work item: the rows that were taken, and the time they took.
 class progress {
 public:
-    /// A chunk of the work's, and which row of all is its first.
+    /// A chunk of the work item, and the number of its first row among all rows.
     struct place {
         std::size_t chunk = 0;
         std::uint64_t begin = 0;
     };
 
-    void begin(shared_work& one, unsigned threads) noexcept {
-        work_ = &one;
-        rows_ = one.rows.count();
+    void begin(shared_work& work, unsigned threads) noexcept {
+        work_ = &work;
+        rows_ = work.rows.count();
         most_ = std::max<std::uint64_t>(1, rows_ / (8 * std::uint64_t{threads}));
-        // No more at once than there are: what is taken is counted, and the count must not overflow.
+        // Limits the grain to the number of rows: `take` adds it to a counter, which must not
+        // overflow.
         grain_.store_relaxed(
-            one.grain != 0 ? std::min<std::uint64_t>(one.grain, std::max<std::uint64_t>(1, rows_))
-                           : std::min<std::uint64_t>(64, most_));
+            work.grain != 0 ? std::min<std::uint64_t>(work.grain, std::max<std::uint64_t>(1, rows_))
+                            : std::min<std::uint64_t>(64, most_));
     }
 
     [[nodiscard]] shared_work& work() const noexcept { return *work_; }
-    /// Whether the user says which rows are taken at once, and these are not all.
+    /// Whether the user has set a grain that divides the rows.
     [[nodiscard]] bool is_divided() const noexcept {
         return work_->grain != 0 && work_->grain < rows_;
     }
 
-    /// The next rows, for one thread; false if there are none.
+    /// Takes the next rows for one thread. Returns false if there are none.
     bool take(std::uint64_t& first, std::uint64_t& last) noexcept {
         if (next_.load_relaxed() >= rows_) return false;
         const std::uint64_t count = grain_.load_relaxed();
@@ -87,7 +89,8 @@ public:
         last = std::min(rows_, first + count);
         return first < rows_;
     }
-    /// Of rows that a thread has taken; `at` is where those that it took before began.
+    /// Returns the window of rows that a thread has taken. `at` is the start of its previous
+    /// window.
     [[nodiscard]] row_window window(place& at, std::uint64_t first,
                                     std::uint64_t last) const noexcept {
         if (work_->rows.list == nullptr) return {};
@@ -104,7 +107,7 @@ public:
                 static_cast<std::size_t>(last - end.begin)};
     }
 
-    /// So many rows took so long.
+    /// Records how long a part took, and adapts the grain.
     void learn(clock::duration took) noexcept {
         note(took);
         const std::uint64_t now = grain_.load_relaxed();
@@ -114,9 +117,9 @@ public:
         else if (took > part_at_most && now > 1)
             grain_.store_relaxed(now / 2);
     }
-    /// The same for who is alone, and has so much time left: as many more as that seems enough for, so that
-    /// little work is done in few parts.
-    void learn_alone(clock::duration took, clock::duration left) noexcept {
+    /// Like `learn`, for a single thread with the time `left`. Enlarges the grain to what should
+    /// fit, so that short work takes few parts.
+    void learn_single_threaded(clock::duration took, clock::duration left) noexcept {
         note(took);
         const std::uint64_t now = grain_.load_relaxed();
         const double fits =
@@ -126,7 +129,7 @@ public:
                 static_cast<std::uint64_t>(static_cast<double>(now) * std::min(fits, 8.0)), rows_));
     }
 
-    /// From now on there are others.
+    /// Limits the grain, because more threads join.
     void share() noexcept {
         if (work_->grain == 0) grain_.store_relaxed(std::min(grain_.load_relaxed(), most_));
     }
@@ -141,7 +144,7 @@ private:
 
     shared_work* work_ = nullptr;
     std::uint64_t rows_ = 0;
-    std::uint64_t most_ = 1;  // rows that are taken at once, when there are others
+    std::uint64_t most_ = 1;  // the largest grain while several threads work
     atomic_word<std::uint64_t> next_;
     atomic_word<std::uint64_t> grain_{1};
     atomic_word<std::uint64_t> took_;
@@ -165,30 +168,30 @@ public:
     void run() {
         host_.queries->refresh_all(host_.depth(host_.store) != 0);
         host_.begin(host_.store);
-        // Whatever is done before another thread could have begun is not worth one, unless it is known to
-        // take longer, or the user says how the rows are to be divided. Nor is the little that is left of
-        // what takes as long as was expected.
+        // Work that ends before another thread could start is not worth waking one. So this thread
+        // starts alone, unless the work is expected to take longer or the user has set a grain. The
+        // deadline includes the expected time, so that a small remainder does not wake threads.
         const nanoseconds known = expected();
-        is_alone_ =
+        is_single_threaded_ =
             known <= 2 * worth_a_thread && std::ranges::none_of(works_, &progress::is_divided);
         const bool is_done =
-            is_alone_ && attend(0, count_ == 1 ? clock::time_point::max()
-                                               : clock::now() + known + worth_a_thread);
-        is_alone_ = false;
+            is_single_threaded_ && attend(0, count_ == 1 ? clock::time_point::max()
+                                                         : clock::now() + known + worth_a_thread);
+        is_single_threaded_ = false;
         if (!is_done) call_all();
-        for (progress& one : works_) one.end();
+        for (progress& item : works_) item.end();
         const bool is_kept = !has_failed_.load();
         first_error ending;
         ending.attempt([&] { host_.end(host_.store, is_kept); });
-        failure_.rethrow();  // whose end is less of interest
+        failure_.rethrow();  // takes precedence over an exception from `end`
         ending.rethrow();
     }
 
 private:
-    /// How long all of it will take, on one thread; 0: not known.
+    /// The expected time of all work items on one thread; 0: unknown.
     [[nodiscard]] nanoseconds expected() const noexcept {
         std::uint64_t sum = 0;
-        for (const progress& one : works_) sum += one.work().expected;
+        for (const progress& item : works_) sum += item.work().expected;
         return nanoseconds(sum);
     }
 
@@ -198,7 +201,7 @@ private:
                                           index, clock::time_point::max());
                                   },
                                   this};
-        for (progress& one : works_) one.share();
+        for (progress& item : works_) item.share();
         first_error thrown;
         thrown.attempt([&] {
             host_.share(host_.store, count_);
@@ -208,26 +211,27 @@ private:
         if (!has_ended_) note_failure(~std::uint64_t{0}, 0, thrown);
     }
 
-    /// Takes rows until there are none, or it is late; false if some are left.
+    /// Processes rows until none are left or `until` has passed. Returns false if it ran out of
+    /// time.
     bool attend(unsigned index, clock::time_point until) noexcept {
         lane& mine = host_.lane_at(host_.store, index);
         const lane_guard here(mine);
         mine.works = accesses_;
         auto now = clock::now();
         for (std::size_t at = 0; at < works_.size(); ++at) {
-            progress& one = works_[at];
+            progress& item = works_[at];
             progress::place place;
             std::uint64_t first = 0;
             std::uint64_t last = 0;
             while (!has_failed_.load_relaxed()) {
                 if (now >= until) return false;
-                if (!one.take(first, last)) break;
-                see_to(mine, at, one.window(place, first, last), first);
+                if (!item.take(first, last)) break;
+                see_to(mine, at, item.window(place, first, last), first);
                 const auto before = std::exchange(now, clock::now());
-                if (is_alone_)
-                    one.learn_alone(now - before, until - now);
+                if (is_single_threaded_)
+                    item.learn_single_threaded(now - before, until - now);
                 else
-                    one.learn(now - before);
+                    item.learn(now - before);
             }
         }
         return true;
@@ -246,7 +250,7 @@ private:
         mine.window = {};
         if (!is_done) note_failure(at, first, thrown);
     }
-    /// The first in the order of the rows is kept; all threads stop.
+    /// Keeps the failure that is first in row order, and stops all threads.
     void note_failure(std::uint64_t work, std::uint64_t row, first_error& thrown) noexcept {
         const std::lock_guard lock(guard_);
         if (!has_failed_.load() || work < failed_work_ ||
@@ -263,10 +267,10 @@ private:
     const unsigned count_;
     const std::span<progress> works_;
     const std::span<const system_accesses> accesses_;
-    bool is_alone_ = false;  // the caller's thread, before the others are called
+    bool is_single_threaded_ = false;  // only the calling thread has started
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;
-    std::mutex guard_;  // of what follows
+    std::mutex guard_;  // guards the members below
     std::uint64_t failed_work_ = 0;
     std::uint64_t failed_row_ = 0;
     first_error failure_;
@@ -275,7 +279,7 @@ private:
 }  // namespace
 
 void run_phase(const phase_host& host, executor& threads, std::span<shared_work> works) {
-    if (works.size() == 1) {  // most often, and worth no memory
+    if (works.size() == 1) {  // the usual case: needs no allocation
         progress only;
         system_accesses touched;
         return phase_run(host, threads, works, {&only, 1}, {&touched, 1}).run();

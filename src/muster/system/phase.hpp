@@ -1,9 +1,10 @@
-// phase: loops whose rows are seen to by several threads. Nothing in the world changes meanwhile; what
-// the threads record is carried out at the end, in the order in which one thread would have recorded it:
+// phase: loops whose rows several threads process. The world does not change meanwhile. Changes
+// that the threads record are applied at the end, in the order in which one thread would record
+// them:
 //
 //     works     [ move: rows 0 ... 9999      ][ burn: rows 0 ... 120 ]
-//     threads    |--- a ---|-- b --|- a -|---- b ----|--- a ---|         whoever is free takes the next rows
-//     changes    of each thread, with the row that they came with: sorted by work, then row
+//     threads    |--- a ---|-- b --|- a -|---- b ----|--- a ---|    free threads take the next rows
+//     changes    of each thread, with the row that caused them: sorted by work item, then row
 #pragma once
 
 #include <muster/base/atomic_word.hpp>
@@ -21,18 +22,20 @@
 
 namespace muster::detail {
 
-/// How long the rows of a loop took lately. What is short for sure is not measured each time.
+/// How long the rows of a loop took recently. Loops that are certainly short are not always
+/// measured.
 class pace {
 public:
-    /// Nanoseconds, on one thread; 0: not known.
+    /// Expected nanoseconds on one thread; 0: unknown.
     [[nodiscard]] std::uint64_t expect(std::uint64_t rows) const noexcept {
         return rows * picoseconds_.load_relaxed() / 1000;
     }
-    /// Whether so many rows are not worth a look at the clock. Now and then it says no, to learn again.
+    /// Whether these rows are too quick to be worth measuring. Returns false now and then, to
+    /// measure again.
     [[nodiscard]] bool is_short(std::uint64_t rows) noexcept {
         if (const std::uint64_t took = expect(rows); took == 0 || took > 5'000) return false;
         const std::uint32_t before = calls_.load_relaxed();
-        calls_.store_relaxed(before + 1);  // one more or less does not matter
+        calls_.store_relaxed(before + 1);  // a lost increment does no harm
         return before % 64 != 0;
     }
     void learn(std::uint64_t rows, std::uint64_t nanoseconds) noexcept {
@@ -40,24 +43,24 @@ public:
     }
 
 private:
-    atomic_word<std::uint64_t> picoseconds_;  // of a row; 0: not known
+    atomic_word<std::uint64_t> picoseconds_;  // per row; 0: unknown
     atomic_word<std::uint32_t> calls_;
 };
 
-/// A function that loops over rows; on each thread, it sees those of the thread's window.
+/// A function that loops over rows. On each thread, it processes the rows of the thread's window.
 struct shared_work {
     void (*call)(void* function, payload given);
     void* function;
     payload given{};
     shared_rows rows{};
-    std::size_t grain = 0;              // rows that are taken at once; 0: as many as seem right
-    std::string_view system{};          // empty: none
-    std::span<const access> touched{};  // of a system
-    std::uint64_t expected = 0;  // nanoseconds that it will take, on one thread; 0: not known
-    std::uint64_t took = 0;      // the same when it has, on all threads together
+    std::size_t grain = 0;              // rows taken at a time; 0: adaptive
+    std::string_view system{};          // empty: not a system
+    std::span<const access> touched{};  // accesses of the system
+    std::uint64_t expected = 0;         // expected nanoseconds on one thread; 0: unknown
+    std::uint64_t took = 0;             // nanoseconds on all threads together; set at the end
 };
 
-/// The world whose phase it is.
+/// The world that runs the phase, type-erased.
 struct phase_host {
     void* store;
     query_cache* queries;
@@ -68,8 +71,8 @@ struct phase_host {
     std::uint32_t (*depth)(void* store);
 
     template <class Store>
-    [[nodiscard]] static phase_host of(Store& one, query_cache& queries) noexcept {
-        return {&one,
+    [[nodiscard]] static phase_host of(Store& owner, query_cache& queries) noexcept {
+        return {&owner,
                 &queries,
                 [](void* at) { static_cast<Store*>(at)->begin_phase(); },
                 [](void* at, std::size_t lanes) { static_cast<Store*>(at)->share_phase(lanes); },
@@ -81,21 +84,21 @@ struct phase_host {
     }
 };
 
-/// Runs all works as one phase. What one of them throws, the first in their order that was seen, is thrown
-/// when all threads have stopped; then nothing that was recorded happens, and the ids that were made are
-/// dead. What a change throws that is carried out in the end: as in `store::commit`.
+/// Runs all work items as one phase. If some throw, rethrows the first of the caught exceptions, in
+/// their order, when all threads have stopped. Recorded changes are then dropped, and spawned ids
+/// are dead. Applying the changes at the end throws like `store::commit`.
 MUSTER_API void run_phase(const phase_host& host, executor& threads, std::span<shared_work> works);
 
-/// A phase of this thread alone, for what is over before another could have begun. As the other, it must not
-/// find lists that are not up to date.
+/// Runs a phase on this thread alone, for work that ends before another thread could start. Like
+/// `run_phase`, it needs all query lists to be up to date; the caller updates them.
 template <class Store, class Call>
-void run_briefly(Store& one, Call call) {
-    one.begin_phase();
+void run_briefly(Store& owner, Call call) {
+    owner.begin_phase();
     first_error thrown;
     first_error ending;
     bool is_done = false;
     thrown.attempt([&] {
-        lane& mine = one.lane_at(0);
+        lane& mine = owner.lane_at(0);
         const lane_guard here(mine);
         mine.works = {};
         mine.system = {};
@@ -103,12 +106,13 @@ void run_briefly(Store& one, Call call) {
         call();
         is_done = true;
     });
-    ending.attempt([&] { one.end_phase(is_done); });
-    thrown.rethrow();  // whose end is less of interest
+    ending.attempt([&] { owner.end_phase(is_done); });
+    thrown.rethrow();  // takes precedence over an exception from `end_phase`
     ending.rethrow();
 }
 
-/// Calls it; what it throws says the name of the system.
+/// Calls the function. Unless `system` is empty, nests errors and standard exceptions, except
+/// `std::bad_alloc`, in an error that names the system.
 MUSTER_API void call_named(std::string_view system, void (*call)(void* function, payload given),
                            void* function, payload given);
 

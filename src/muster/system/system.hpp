@@ -1,4 +1,4 @@
-// system: a function that a world calls for entities, by name, in an order.
+// system: a named function that a world calls for its entities, in a defined order.
 //
 //     auto move = w.system("move").each([](position& p, const velocity& v, float dt) {
 //         p.x += v.x * dt;
@@ -29,7 +29,7 @@ namespace detail {
 template <class Layout>
 struct systems;
 
-// ---- what a function of the user's takes -------------------------------------------------------
+// ---- parameters of a user's function -----------------------------------------------------------
 
 template <class... Ts>
 struct type_list {
@@ -39,25 +39,30 @@ struct type_list {
 template <class T>
 inline constexpr bool is_component_argument = std::is_lvalue_reference_v<T> || std::is_pointer_v<T>;
 
-/// Arguments by reference or pointer are components, the others, behind them, are the payload.
+/// Splits parameters: references and pointers are components, values after them are the payload.
 template <class Components, class Payload, class... Rest>
 struct split_arguments;
 template <class... Cs, class... Ps>
 struct split_arguments<type_list<Cs...>, type_list<Ps...>> {
     using components = type_list<Cs...>;
     using payload = type_list<Ps...>;
+    static constexpr bool is_payload_copyable =
+        (... && (!std::is_reference_v<Ps> && std::is_copy_constructible_v<Ps>));
+    static constexpr bool is_ordered = true;
 };
 template <class... Cs, class... Ps, class Arg, class... Rest>
 struct split_arguments<type_list<Cs...>, type_list<Ps...>, Arg, Rest...>
-    : std::conditional_t<is_component_argument<Arg>,
-                         split_arguments<type_list<Cs..., Arg>, type_list<Ps...>, Rest...>,
-                         split_arguments<type_list<Cs...>, type_list<Ps..., Arg>, Rest...>> {
-    static_assert(!is_component_argument<Arg> || sizeof...(Ps) == 0,
-                  "muster: a system takes the entity, if it wants it, then components by reference "
-                  "or pointer, then its payload by value.");
+    : split_arguments<type_list<Cs...>, type_list<Ps..., Arg>, Rest...> {};
+template <class... Cs, class... Ps, class Arg, class... Rest>
+    requires is_component_argument<Arg>
+struct split_arguments<type_list<Cs...>, type_list<Ps...>, Arg, Rest...>
+    : split_arguments<type_list<Cs..., Arg>, type_list<Ps...>, Rest...> {
+    static constexpr bool is_ordered =
+        sizeof...(Ps) == 0 &&
+        split_arguments<type_list<Cs..., Arg>, type_list<Ps...>, Rest...>::is_ordered;
 };
 
-/// Of all arguments; `First` comes before the components, if it is there.
+/// Like `split_arguments`, for all parameters; `First` may precede the components.
 template <class First, class... Args>
 struct argument_kinds : split_arguments<type_list<>, type_list<>, Args...> {
     static constexpr bool has_first = false;
@@ -84,7 +89,18 @@ template <class First, class Owner, class Result, class... Args>
 struct call_kinds<First, Result (Owner::*)(Args...) const noexcept>
     : argument_kinds<First, Args...> {};
 
-/// The same, or what a query has, for a function whose arguments are `auto`.
+/// Returns whether parameters of these types take these values of a query.
+template <class Components, class... Values>
+constexpr bool takes_values() {
+    if constexpr (Components::size == sizeof...(Values))
+        return []<class... Cs>(type_list<Cs...>) {
+            return (... && std::is_convertible_v<Values, Cs>);
+        }(Components{});
+    else
+        return false;
+}
+
+/// Like `call_kinds`; for a function with `auto` parameters, uses the components of the query.
 template <class Layout, class Function, class... Ts>
 struct row_kinds {
     using id_type = basic_id<Layout>;
@@ -92,17 +108,20 @@ struct row_kinds {
         std::is_invocable_v<Function&, id_type, typename query_argument<Ts>::value...>;
     using components = type_list<typename query_argument<Ts>::value...>;
     using payload = type_list<>;
+    static constexpr bool is_payload_copyable = true;
+    static constexpr bool fits =
+        std::disjunction_v<std::bool_constant<has_first>,
+                           std::is_invocable<Function&, typename query_argument<Ts>::value...>>;
 };
 template <class Layout, class Function, class... Ts>
     requires std::is_pointer_v<Function> || requires { &Function::operator(); }
 struct row_kinds<Layout, Function, Ts...> : call_kinds<basic_id<Layout>, Function> {
-    static_assert(
-        row_kinds::components::size == sizeof...(Ts),
-        "muster: the function of a system takes the components of its query in its order, "
-        "with or without the entity before them, then its payload by value.");
+    static constexpr bool fits =
+        row_kinds::is_ordered &&
+        takes_values<typename row_kinds::components, typename query_argument<Ts>::value...>();
 };
 
-/// A callback for a query that gives the payload, too.
+/// A callback for a query that also passes the payload.
 template <class Function, class Payload, class... Args>
 struct call_with_payload {
     Function function;
@@ -115,14 +134,14 @@ struct call_with_payload {
     }
 };
 
-/// What a system does: calls a function with its payload, or with each row or chunk of a query.
+/// The body of a system: calls a function with its payload, or for each row or chunk of a query.
 template <class Layout, class Function, class Kinds, class Query>
 struct system_body {
     Function function;
     Query query;
 
     static void each(void* what, payload given) {
-        auto& self = *static_cast<system_body*>(what);  // SAFETY: what was boxed
+        auto& self = *static_cast<system_body*>(what);  // SAFETY: `what` is the boxed body
         if constexpr (Kinds::has_first)
             self.loop(given, type_list<basic_id<Layout>>{}, typename Kinds::components{});
         else
@@ -141,7 +160,7 @@ struct system_body {
     static shared_rows rows(void* what) {
         return static_cast<system_body*>(what)->query.shared_rows();
     }
-    /// In a scope of the store that `query` is here.
+    /// Runs in a scope of the store, to which `query` points here.
     static void once_in_scope(void* what, payload given) {
         typename store<Layout>::scope changes(*static_cast<system_body*>(what)->query);
         once(what, given);
@@ -152,15 +171,16 @@ private:
     template <class... First, class... Cs>
     void loop(payload given, type_list<First...>, type_list<Cs...>) {
         const auto values = take(given, typename Kinds::payload{});
-        // A copy on the stack, if nobody can tell: the loop keeps what it captures in registers.
+        // Copies the function to the stack if that is unobservable: the loop then keeps captures in
+        // registers.
         constexpr bool is_copied =
             std::is_trivially_copyable_v<Function> && std::is_copy_constructible_v<Function> &&
             sizeof(Function) <= 64 &&
             can_call_const(typename Kinds::payload{}, type_list<First..., Cs...>{});
         call_with_payload<std::conditional_t<is_copied, const Function, Function&>,
                           decltype(values), First..., Cs...>
-            look{function, values};
-        query.each(look);
+            callback{function, values};
+        query.each(callback);
     }
     template <class... Ps, class... Args>
     static constexpr bool can_call_const(type_list<Ps...>, type_list<Args...>) {
@@ -180,12 +200,14 @@ private:
 
 }  // namespace detail
 
-/// A system of a world: a function, a group of other systems, or both. A value; a copy means the same
-/// system, which stays with its world until it is removed; using one that was removed is
-/// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`. All calls must run
-/// alone, as changes of the world: in a parallel phase they are `errc::in_scope`. They may come from a
-/// system that runs, also about itself: which systems run, and in which order, was settled when `process`
-/// was called.
+/// A handle to a system of a world: a function, a group of other systems, or both. Copies refer to
+/// the same system, which stays in its world until it is removed. Using a removed system throws
+/// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`.
+///
+/// All calls require exclusive access to the world, like changes; in a parallel phase, changes
+/// throw `errc::in_scope`. A running system may call them, even on itself. `process` fixes the
+/// order of systems at its start; a system that is disabled or removed before its turn does not
+/// run.
 template <class Layout>
 class basic_system {
     using systems_type = detail::systems<Layout>;
@@ -194,28 +216,35 @@ public:
     using id_type = basic_id<Layout>;
 
     basic_system() = default;
-    /// False for the null system, and for one that was removed.
+    /// False for the null system, and for a removed system.
     explicit operator bool() const noexcept {
         return owner_ != nullptr && owner_->all.find(number_) != nullptr;
     }
     friend bool operator==(const basic_system&, const basic_system&) = default;
 
-    /// Unique in its world; of one that was given none, a number.
+    /// Unique in its world. A system that was added without a name is called "#" and its number.
     [[nodiscard]] std::string_view name() const { return data().name; }
 
-    // ---- what it does --------------------------------------------------------------------------
+    // ---- functions -----------------------------------------------------------------------------
 
-    /// Calls `function(components..., payload...)`, or with the entity before them, for each entity that
-    /// has these components: references and pointers, which may be null, are components, values are the
-    /// payload. Changes are recorded and applied when all entities have had their turn.
+    /// Calls `function(components..., payload...)`, optionally with the entity first, for each
+    /// entity that has these components. References and pointers are components, and a pointer may
+    /// be null; values are the payload. Changes are recorded and applied after the last entity.
     template <class Function>
     basic_system each(Function&& function) const {
         using kinds = detail::call_kinds<id_type, std::decay_t<Function>>;
-        return each_of(typename kinds::components{}, std::forward<Function>(function));
+        static_assert(kinds::is_ordered,
+                      "muster: a system's function takes the entity (optional), then components by "
+                      "reference or pointer, then its payload by value.");
+        check_payload<kinds>();
+        if constexpr (kinds::is_ordered && kinds::is_payload_copyable)
+            return each_of(typename kinds::components{}, std::forward<Function>(function));
+        else
+            return *this;  // refused
     }
-    /// Calls `function(chunk_view, payload...)` for each chunk that has entities; what is asked of them
-    /// is said by `with`, `without` and `any`, or by a query. A function without a `chunk_view` is called
-    /// once. In a scope, as `each`.
+    /// Calls `function(chunk_view, payload...)` for each chunk that has entities. `with`, `without`
+    /// and `any`, or a query, select the entities. A function without a `chunk_view` is called
+    /// once. Runs in a scope, like `each`.
     template <class Function>
     basic_system execute(Function&& function) const {
         basic_query<Layout> query(owner().entities, owner().queries);
@@ -225,20 +254,20 @@ public:
 
     template <class... Ts>
     class with_query;
-    /// The same with a query that exists: `w.system("x").query(q).each(...)`. `errc::foreign_entity` if it
-    /// is another world's.
+    /// Uses an existing query: `w.system("x").query(q).each(...)`. Throws `errc::foreign_entity` if
+    /// the query belongs to another world.
     template <class... Ts>
     [[nodiscard]] with_query<Ts...> query(const basic_query<Layout, Ts...>& shared) const {
         if (shared.store_ != &owner().entities)
             detail::raise(errc::foreign_entity, detail::text("the query for the system \"", name(),
-                                                             "\" is another world's"));
+                                                             "\" belongs to another world"));
         with_query<Ts...> made(*this, shared);
         made.query_.add(data().asked);
         return made;
     }
 
-    /// Only entities that have all of these. Said before `each` or `execute`, as the next two:
-    /// `errc::too_late`.
+    /// Only entities that have all of these. Throws `errc::too_late` after `each` or `execute`,
+    /// like `without` and `any`.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system with() const {
@@ -272,38 +301,41 @@ public:
         return refine([&](const auto& query) { return query.any(fragments...); });
     }
 
-    /// Called before all else, with the payload or its first values. Not in a scope: changes are
-    /// immediate.
+    /// Sets a function that runs before everything else, with the payload or its first values. It
+    /// runs outside of a scope: changes are immediate.
     template <class Function>
     basic_system prologue(Function&& function) const {
         return set(changed().prologue, once(std::forward<Function>(function)));
     }
-    /// Called after all else. Not if something has thrown.
+    /// Sets a function that runs after everything else, unless something has thrown.
     template <class Function>
     basic_system epilogue(Function&& function) const {
         return set(changed().epilogue, once(std::forward<Function>(function)));
     }
 
-    /// Beside what its function's arguments say, it touches these, through the world or by `chunk_view`: so
-    /// `par_process` knows which systems can run side by side with it. Without this, a function whose
-    /// arguments are not its components runs alone.
+    /// Declares components that the function accesses through the world or a `chunk_view`, in
+    /// addition to its arguments. `par_process` uses this to find systems that can run in parallel.
+    /// Without it, a function whose arguments are not its components runs alone.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system reads() const {
+        static_assert((... && detail::is_component<Us>));
         (changed().declared.push_back(access_to<const Us>()), ...);
         return *this;
     }
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system writes() const {
+        static_assert((... && detail::is_component<Us>));
         (changed().declared.push_back(access_to<Us>()), ...);
         return *this;
     }
 
-    // ---- when ----------------------------------------------------------------------------------
+    // ---- order ---------------------------------------------------------------------------------
 
-    /// It runs with this group: another system, whose members run after its function and before its
-    /// epilogue; or one named by an id of the user's. `errc::system_circle` if that is in this one.
+    /// Adds the system to a group: another system, or a group that an id of the user stands for.
+    /// Members run after the group's function and before its epilogue. Throws `errc::system_circle`
+    /// if the group is in this system.
     basic_system group(const basic_system& other) const {
         owner().all.set_group(changed(), &owner().get(other));
         return *this;
@@ -317,14 +349,14 @@ public:
         return *this;
     }
 
-    /// It is in no group then.
+    /// Removes the system from its group.
     basic_system ungroup() const {
         owner().all.set_group(changed(), nullptr);
         return *this;
     }
 
-    /// It runs before, or after, these, which need not exist yet. It matters where both run in one call;
-    /// of systems in different groups, the groups are put in order.
+    /// Orders this system before, or after, these, which need not exist yet. The order matters if
+    /// both run in one call. For systems in different groups, it orders the groups.
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system before(const Names&... others) const {
@@ -338,7 +370,7 @@ public:
         return *this;
     }
 
-    /// One that is disabled does nothing, nor do its members.
+    /// A disabled system does nothing, and neither do its members.
     basic_system enable(bool wanted = true) const {
         changed().is_enabled = wanted;
         return *this;
@@ -346,20 +378,22 @@ public:
     basic_system disable() const { return enable(false); }
     [[nodiscard]] bool is_enabled() const { return data().is_enabled; }
 
-    /// It is a system no more; its members have no group then. Its functions end when no system runs.
+    /// Removes the system. Its members then have no group. Its functions are destroyed when no
+    /// system runs.
     void remove() const { owner().all.remove(changed()); }
 
-    // ---- how long ------------------------------------------------------------------------------
+    // ---- timings -------------------------------------------------------------------------------
 
-    /// Of the runs that ended without an exception while `world::time_systems` was on; of a group with
-    /// its members.
+    /// Covers the runs that ended without an exception while `world::time_systems` was on. The time
+    /// of a group includes its members.
     [[nodiscard]] system_timings timings() const {
-        const detail::system_data& one = data();
-        return {one.last, one.count == 0 ? 0 : one.total / one.count, one.max, one.count};
+        const detail::system_data& system = data();
+        return {system.last, system.count == 0 ? 0 : system.total / system.count, system.max,
+                system.count};
     }
     void reset_timings() const {
-        detail::system_data& one = changed();
-        one.last = one.total = one.max = one.count = 0;
+        detail::system_data& system = changed();
+        system.last = system.total = system.max = system.count = 0;
     }
 
 private:
@@ -369,11 +403,11 @@ private:
     basic_system(systems_type& owner, std::uint64_t number) : owner_(&owner), number_(number) {}
 
     [[nodiscard]] systems_type& owner() const {
-        if (owner_ == nullptr) detail::raise(errc::unknown_system, "this is the null system");
+        if (owner_ == nullptr) detail::raise(errc::unknown_system, "this system handle is null");
         return *owner_;
     }
     [[nodiscard]] detail::system_data& data() const { return owner().all.get(number_); }
-    /// The same, to change it.
+    /// Like `data`, for changes. Throws `errc::in_scope` in a parallel phase.
     [[nodiscard]] detail::system_data& changed() const {
         owner().entities.refuse_in_phase("changing a system");
         return data();
@@ -387,7 +421,7 @@ private:
     basic_system refine(Change change) const {
         if (changed().body.call != nullptr)
             detail::raise(errc::too_late, detail::text("system \"", name(),
-                                                       "\" has its function already: say with, "
+                                                       "\" already has its function: call with, "
                                                        "without and any before each or execute"));
         basic_query<Layout> query(owner().entities, owner().queries);
         query.add(data().asked);
@@ -399,6 +433,11 @@ private:
         return *this;
     }
 
+    template <class Kinds>
+    static void check_payload() {
+        static_assert(Kinds::is_payload_copyable,
+                      "muster: a payload is passed by value, but this type cannot be copied.");
+    }
     template <class Kinds, class Query, class Function>
     [[nodiscard]] static auto body_of(const Query& query, Function&& function) {
         return detail::system_body<Layout, std::decay_t<Function>, Kinds, Query>{
@@ -410,7 +449,7 @@ private:
                                                      detail::shared_rows (*rows)(void*) = nullptr) {
         return {detail::boxed_value::holding(std::forward<Body>(body)), call, rows};
     }
-    /// What an argument of a query lets a function do.
+    /// The access that a query argument allows.
     template <class T>
     [[nodiscard]] static detail::access access_to() {
         using pointed = std::remove_pointer_t<T>;
@@ -420,7 +459,7 @@ private:
     }
     template <class... Ts>
     void note_taken(const basic_query<Layout, Ts...>&, bool is_known) const {
-        const detail::access all[] = {access_to<Ts>()..., {}};  // never empty
+        const detail::access all[] = {access_to<Ts>()..., {}};  // an array cannot be empty
         changed().taken.assign(all, all + sizeof...(Ts));
         data().is_taken_known = is_known;
     }
@@ -434,18 +473,29 @@ private:
     template <class... Ts, class Function>
     basic_system each_of(const basic_query<Layout, Ts...>& query, Function&& function) const {
         using kinds = detail::row_kinds<Layout, std::decay_t<Function>, Ts...>;
-        auto body = body_of<kinds>(query, std::forward<Function>(function));
-        auto made = box(std::move(body), &decltype(body)::each, &decltype(body)::rows);
-        note_taken(query, true);
-        return set(data().body, std::move(made));
+        check_payload<kinds>();
+        static_assert(
+            kinds::fits,
+            "muster: a system's function takes the entity (optional), then the components of "
+            "its query in order, then its payload by value.");
+        if constexpr (kinds::fits && kinds::is_payload_copyable) {
+            auto body = body_of<kinds>(query, std::forward<Function>(function));
+            auto made = box(std::move(body), &decltype(body)::each, &decltype(body)::rows);
+            note_taken(query, true);
+            set(data().body, std::move(made));
+        }
+        return *this;
     }
     template <class Query, class Function>
     basic_system execute_of(const Query& query, Function&& function) const {
         using kinds = detail::call_kinds<basic_rows<Layout>, std::decay_t<Function>>;
         static_assert(kinds::components::size == 0,
-                      "muster: execute takes a chunk_view, if it wants one, then its payload by "
-                      "value.");
-        if constexpr (kinds::has_first) {
+                      "muster: the function of execute takes a chunk_view (optional), then its "
+                      "payload by value.");
+        check_payload<kinds>();
+        if constexpr (kinds::components::size != 0 || !kinds::is_payload_copyable) {
+            return *this;  // refused
+        } else if constexpr (kinds::has_first) {
             auto body = body_of<kinds>(query, std::forward<Function>(function));
             auto made = box(std::move(body), &decltype(body)::each_chunk, &decltype(body)::rows);
             note_taken(query, query.arguments != 0);
@@ -461,8 +511,13 @@ private:
         using kinds = detail::call_kinds<void, std::decay_t<Function>>;
         static_assert(kinds::components::size == 0,
                       "muster: a prologue or epilogue takes its payload by value.");
-        auto body = body_of<kinds>(0, std::forward<Function>(function));
-        return box(std::move(body), &decltype(body)::once);
+        check_payload<kinds>();
+        if constexpr (kinds::components::size == 0 && kinds::is_payload_copyable) {
+            auto body = body_of<kinds>(0, std::forward<Function>(function));
+            return box(std::move(body), &decltype(body)::once);
+        } else {
+            return {};  // refused
+        }
     }
 
     systems_type* owner_ = nullptr;
@@ -470,7 +525,7 @@ private:
 };
 using system_handle = basic_system<layouts::bound>;
 
-/// A system and the query that it is to use.
+/// A system, and the query that it will use.
 template <class Layout>
 template <class... Ts>
 class basic_system<Layout>::with_query {
@@ -494,27 +549,29 @@ private:
 
 namespace detail {
 
-/// The systems of a world, and what they work on.
+/// The systems of a world, with its entities and queries.
 template <class Layout>
 struct systems {
     store<Layout>& entities;
     query_cache& queries;
     schedule all{};
 
-    [[nodiscard]] system_data& get(const basic_system<Layout>& one) {
-        if (one.owner_ != nullptr && one.owner_ != this)
-            raise(errc::unknown_system, text("the system \"", one.name(), "\" is another world's"));
-        return one.data();
+    [[nodiscard]] system_data& get(const basic_system<Layout>& system) {
+        if (system.owner_ != nullptr && system.owner_ != this)
+            raise(errc::unknown_system,
+                  text("the system \"", system.name(), "\" belongs to another world"));
+        return system.data();
     }
-    /// The group that an id stands for.
+    /// Returns the group that an id stands for, and creates it if necessary.
     [[nodiscard]] system_data& ensure(basic_id<Layout> id) {
         (void)entities.require(basic_at<Layout>(id), "group");
         const std::string_view name = entities.name(id);
         return all.ensure_group(id.value(), name.empty() ? std::string_view(to_string(id)) : name);
     }
 
-    /// What a caller wants to run, given by itself, by name or by the id of a group; null: nothing.
-    [[nodiscard]] system_data* find(const basic_system<Layout>& one) { return &get(one); }
+    /// Finds a system to run, by handle, by name or by the id of a group; null: there is no such
+    /// group.
+    [[nodiscard]] system_data* find(const basic_system<Layout>& system) { return &get(system); }
     [[nodiscard]] system_data* find(std::string_view name) { return &all.get(name); }
     [[nodiscard]] system_data* find(basic_id<Layout> id) {
         (void)entities.require(basic_at<Layout>(id), "process");
@@ -524,13 +581,14 @@ struct systems {
     template <class... Values>
     void run(std::span<system_data* const> some, const Values&... values) {
         entities.refuse_in_change("process");
-        entities.receive();
+        entities.apply_submitted();
         const payload_value given[] = {payload_of(values)..., {}};
-        all.run(some, {given, sizeof...(Values)}, entities.acting());
+        all.run(some, {given, sizeof...(Values)}, entities.current_system());
     }
-    /// In <muster/system/parallel.hpp>.
+    /// Defined in <muster/system/parallel.hpp>.
     template <class... Values>
-    void run_shared(executor& threads, std::span<system_data* const> some, const Values&... values);
+    void run_parallel(executor& threads, std::span<system_data* const> some,
+                      const Values&... values);
 };
 
 }  // namespace detail

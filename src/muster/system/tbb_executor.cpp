@@ -1,4 +1,4 @@
-// The only file that knows oneTBB; the target muster::parallel.
+// The only file that uses oneTBB; part of the target muster::parallel.
 #include <muster/system/executor.hpp>
 
 #include <tbb/blocked_range.h>
@@ -16,8 +16,8 @@ public:
         return static_cast<unsigned>(tbb::this_task_arena::max_concurrency());
     }
     void run(unsigned count, const task& work) override {
-        // Isolated: a thread that waits for the others does not begin with something else of the user's,
-        // which might change the world.
+        // Isolated: a waiting thread must not start further tasks of the user, which
+        // might change the world.
         tbb::this_task_arena::isolate([&] {
             tbb::parallel_for(
                 tbb::blocked_range<unsigned>(0, count, 1),

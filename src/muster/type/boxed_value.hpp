@@ -1,4 +1,4 @@
-// boxed_value: one value of any type, outside of the chunks.
+// boxed_value: one value of any type, stored outside the chunks.
 #pragma once
 
 #include <muster/type/type_info.hpp>
@@ -7,20 +7,20 @@
 
 namespace muster::detail {
 
-/// Owns room for a value and, once it is `filled`, the value. Moved, not copied.
+/// Owns memory for a value and, once `filled`, the value itself. Movable, not copyable.
 class MUSTER_API boxed_value {
 public:
     constexpr boxed_value() noexcept = default;
-    /// Room without a value. `std::bad_alloc` if there is no memory.
+    /// Allocates memory for a value of this type, without a value. May throw `std::bad_alloc`.
     explicit boxed_value(const type_info& info);
     boxed_value(boxed_value&& other) noexcept;
     boxed_value& operator=(boxed_value&& other) noexcept;
     ~boxed_value();
 
-    /// A value of the type it was made for, in room of its own.
+    /// Returns a box that holds `value`, copied or moved.
     template <class T>
     static boxed_value holding(T&& value) {
-        using type = std::remove_cvref_t<T>;
+        using type = std::decay_t<T>;  // a function as its pointer
         boxed_value made(type_info_of<type>);
         ::new (made.room) type(std::forward<T>(value));
         made.filled = true;

@@ -37,16 +37,16 @@ array_list<std::uint64_t> change_log::begin_reading() {
 void change_log::end_reading(const array_list<std::uint64_t>& read, std::size_t first) noexcept {
     unread_ -= read.size();
     if (first >= read.size()) return;
-    // There is room for all of them: it was kept while they were out.
+    // Does not allocate: `reserve` and `note` keep room for unread entities.
     const std::size_t since = ids_.size();
     ids_.insert(ids_.end(), read.begin() + static_cast<std::ptrdiff_t>(first), read.end());
     std::ranges::rotate(ids_, ids_.begin() + static_cast<std::ptrdiff_t>(since));
     std::size_t kept = 0;
     if (++epoch_ == 0) epoch_ = 1;
     std::ranges::fill(places_, place{0, 0});
-    for (const std::uint64_t one : ids_) {  // some may be there twice
-        ids_[kept] = one;
-        place& found = places_[place_of(one)];
+    for (const std::uint64_t id : ids_) {  // an unread entity may have changed again
+        ids_[kept] = id;
+        place& found = places_[place_of(id)];
         if (found.epoch == epoch_) continue;
         found = {static_cast<std::uint32_t>(kept++), epoch_};
     }

@@ -6,7 +6,8 @@
 
 namespace muster {
 
-/// An id that knows a type. It converts to the id and can be used wherever an id can.
+/// A fragment id that carries the type of its values. It converts to the plain id and works
+/// wherever an id does.
 template <class T, class Layout>
 class basic_fragment {
 public:

@@ -11,11 +11,11 @@ constinit const fragment_data no_fragment;
 fragment_data::~fragment_data() {
     {
         const boxed_value last = std::move(default_value);
-    }  // it needs the type
+    }  // destroyed first: its destructor uses the type
     delete own_type;
 }
 
-bool fragment_data::holds_like(const fragment_data& other) const noexcept {
+bool fragment_data::has_same_type(const fragment_data& other) const noexcept {
     const type_info& a = *type;
     const type_info& b = *other.type;
     if (value_type != no_type || other.value_type != no_type) return value_type == other.value_type;
@@ -40,7 +40,7 @@ void fragment_data::copy_value(void* to, const void* from, std::size_t count) co
     guard.done = true;
 }
 
-void fragment_data::start_values(void* at, std::size_t count) const {
+void fragment_data::default_construct(void* at, std::size_t count) const {
     if (default_value)
         copy_value(at, default_value.room, count);
     else
@@ -55,7 +55,7 @@ fragment_table::fragment_table() {
 }
 
 fragment_table::~fragment_table() {
-    for (fragment_data* one : all_) delete one;
+    for (fragment_data* fragment : all_) delete fragment;
 }
 
 fragment_data& fragment_table::add(type_index type, const type_info& info, std::uint64_t id) {
@@ -85,15 +85,15 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
 
 void fragment_table::remove(const fragment_data& fragment) noexcept {
     std::replace(by_type_.data() + 1, by_type_.data() + types_, &fragment, &no_fragment);
-    const auto is_it = [&](const fragment_data* one) { return one == &fragment; };
+    const auto is_it = [&](const fragment_data* owned) { return owned == &fragment; };
     all_.erase_if(is_it);
-    for (fragment_data* one : all_) one->needs.erase_if(is_it);
+    for (fragment_data* owned : all_) owned->needs.erase_if(is_it);
     for (const std::size_t at : {by_id_.first(fragment.id), by_id_.second(fragment.id)})
         if (by_id_.entries[at].fragment == &fragment) by_id_.entries[at] = {0, &no_fragment};
     delete &fragment;
 }
 
-/// Into a place that is free; else all are placed anew, with other products or more room.
+/// Uses a free entry; if there is none, rehashes all fragments with another factor or more entries.
 void fragment_table::place(const fragment_data& added) {
     for (const std::size_t at : {by_id_.first(added.id), by_id_.second(added.id)})
         if (by_id_.entries[at].fragment == &no_fragment) {
@@ -107,8 +107,8 @@ void fragment_table::place(const fragment_data& added) {
         made.factor = made.factor * 0xD1342543DE82EF95u | 1;
         made.clear();
         const bool done = made.put({added.id, &added}) &&
-                          std::all_of(all_.begin(), all_.end(), [&](const fragment_data* one) {
-                              return made.put({one->id, one});
+                          std::all_of(all_.begin(), all_.end(), [&](const fragment_data* fragment) {
+                              return made.put({fragment->id, fragment});
                           });
         if (!done) continue;
         by_id_ = std::move(made);
@@ -121,13 +121,13 @@ void fragment_table::id_table::clear() {
     std::fill_n(entries.data(), std::size_t{1} << bits, entry{0, &no_fragment});
 }
 
-/// Whoever is in the way goes to its other place, and so on; false if that does not end.
-bool fragment_table::id_table::put(entry one) noexcept {
-    std::size_t at = first(one.id);
+/// Inserts the entry; an occupant moves to its other entry, and so on. False after 32 moves.
+bool fragment_table::id_table::put(entry added) noexcept {
+    std::size_t at = first(added.id);
     for (int moves = 0; moves < 32; ++moves) {
-        std::swap(one, entries[at]);
-        if (one.fragment == &no_fragment) return true;
-        at = at == first(one.id) ? second(one.id) : first(one.id);
+        std::swap(added, entries[at]);
+        if (added.fragment == &no_fragment) return true;
+        at = at == first(added.id) ? second(added.id) : first(added.id);
     }
     return false;
 }

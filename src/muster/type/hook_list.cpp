@@ -6,20 +6,20 @@
 namespace muster::detail {
 
 struct hook_list::hook {
-    hook_function what;  // does not move with its hook
+    hook_function what;  // its function object keeps its address when the hook moves
     std::uint64_t number;
     hook_kind kind;
     bool is_connected;
-    bool is_gone;
+    bool is_removed;
 };
 
 struct hook_list::hooks {
-    struct watcher {
+    struct subscriber {
         change_log* log;
         unsigned kinds;
     };
     std::vector<hook> all;  // by number
-    std::vector<watcher> watchers;
+    std::vector<subscriber> subscribers;
 };
 
 hook_list::~hook_list() {
@@ -37,7 +37,8 @@ std::uint64_t hook_list::add(hook_kind kind, hook_function&& made) {
 hook_list::hook* hook_list::find(std::uint64_t number) noexcept {
     if (hooks_ == nullptr) return nullptr;
     const auto found = std::ranges::lower_bound(hooks_->all, number, {}, &hook::number);
-    const bool is_there = found != hooks_->all.end() && found->number == number && !found->is_gone;
+    const bool is_there =
+        found != hooks_->all.end() && found->number == number && !found->is_removed;
     return is_there ? &*found : nullptr;
 }
 
@@ -45,12 +46,12 @@ bool hook_list::connect(std::uint64_t number, bool wanted) noexcept {
     hook* const found = find(number);
     if (found == nullptr || found->is_connected == wanted) return false;
     found->is_connected = wanted;
-    note_kinds();
+    refresh_kinds();
     return true;
 }
 
 bool hook_list::is_connected(std::uint64_t number) const noexcept {
-    // SAFETY: `find` changes nothing.
+    // SAFETY: `find` does not modify the list.
     const hook* const found = const_cast<hook_list*>(this)->find(number);
     return found != nullptr && found->is_connected;
 }
@@ -59,64 +60,65 @@ bool hook_list::remove(std::uint64_t number) noexcept {
     hook* const found = find(number);
     if (found == nullptr) return false;
     found->is_connected = false;
-    found->is_gone = has_gone_ = true;
-    note_kinds();
+    found->is_removed = has_removed_ = true;
+    refresh_kinds();
     return true;
 }
 
-/// What is connected; and what is gone ends, if nothing runs.
-void hook_list::note_kinds() noexcept {
-    std::vector<hook_function> ended;  // their ends may change this list
-    if (running_ == 0 && has_gone_) {
-        has_gone_ = false;
-        for (hook& one : hooks_->all)
-            if (one.is_gone) ended.push_back(std::move(one.what));
-        std::erase_if(hooks_->all, [](const hook& one) { return one.is_gone; });
+/// Recomputes the connected kinds. Destroys removed hooks, if none is running.
+void hook_list::refresh_kinds() noexcept {
+    std::vector<hook_function> ended;  // destroyed last: destructors may change this list
+    if (running_ == 0 && has_removed_) {
+        has_removed_ = false;
+        for (hook& candidate : hooks_->all)
+            if (candidate.is_removed) ended.push_back(std::move(candidate.what));
+        std::erase_if(hooks_->all, [](const hook& candidate) { return candidate.is_removed; });
     }
     called_ = 0;
     has_logs_ = false;
     if (hooks_ == nullptr) return;
-    for (const hook& one : hooks_->all)
-        if (one.is_connected) called_ |= to_bits(one.kind);
+    for (const hook& candidate : hooks_->all)
+        if (candidate.is_connected) called_ |= to_bits(candidate.kind);
     kinds_ = called_;
-    for (const hooks::watcher& one : hooks_->watchers) {
-        if (one.log->is_cut) continue;
-        kinds_ |= one.kinds;
+    for (const hooks::subscriber& subscriber : hooks_->subscribers) {
+        if (subscriber.log->is_paused) continue;
+        kinds_ |= subscriber.kinds;
         has_logs_ = true;
     }
 }
 
-void hook_list::watch(change_log& log, unsigned kinds) {
+void hook_list::subscribe(change_log& log, unsigned kinds) {
     if (hooks_ == nullptr) hooks_ = new hooks;
-    const auto known = std::ranges::find(hooks_->watchers, &log, &hooks::watcher::log);
-    if (known != hooks_->watchers.end())
+    const auto known = std::ranges::find(hooks_->subscribers, &log, &hooks::subscriber::log);
+    if (known != hooks_->subscribers.end())
         known->kinds |= kinds;
     else
-        hooks_->watchers.push_back({&log, kinds});
-    note_kinds();
+        hooks_->subscribers.push_back({&log, kinds});
+    refresh_kinds();
 }
 
-void hook_list::unwatch(const change_log& log) noexcept {
+void hook_list::unsubscribe(const change_log& log) noexcept {
     if (hooks_ == nullptr) return;
-    std::erase_if(hooks_->watchers, [&](const hooks::watcher& one) { return one.log == &log; });
-    note_kinds();
+    std::erase_if(hooks_->subscribers,
+                  [&](const hooks::subscriber& subscriber) { return subscriber.log == &log; });
+    refresh_kinds();
 }
 
 void hook_list::prepare_logs(hook_kind kind, std::size_t count) {
-    for (const hooks::watcher& one : hooks_->watchers)
-        if ((one.kinds & to_bits(kind)) != 0) one.log->reserve(count);
+    for (const hooks::subscriber& subscriber : hooks_->subscribers)
+        if ((subscriber.kinds & to_bits(kind)) != 0) subscriber.log->reserve(count);
 }
 
-void hook_list::note_in_logs(hook_kind kind, std::uint64_t who) noexcept {
-    for (const hooks::watcher& one : hooks_->watchers)
-        if ((one.kinds & to_bits(kind)) != 0) one.log->note(who);
+void hook_list::note_in_logs(hook_kind kind, std::uint64_t e) noexcept {
+    for (const hooks::subscriber& subscriber : hooks_->subscribers)
+        if ((subscriber.kinds & to_bits(kind)) != 0) subscriber.log->note(e);
 }
 
-void hook_list::run(hook_kind kind, std::uint64_t who, void* value) {
+void hook_list::run(hook_kind kind, std::uint64_t e, void* value) {
     struct run_guard {
         hook_list& list;
         ~run_guard() {
-            if (--list.running_ == 0 && list.has_gone_) list.note_kinds();
+            if (--list.running_ == 0 && list.has_removed_) list.refresh_kinds();
         }
     };
     if (hooks_ == nullptr) return;
@@ -124,8 +126,9 @@ void hook_list::run(hook_kind kind, std::uint64_t who, void* value) {
     const run_guard guard{*this};
     const std::size_t count = hooks_->all.size();
     for (std::size_t i = 0; i < count; ++i) {
-        const hook& one = hooks_->all[i];
-        if (one.kind == kind && one.is_connected) one.what.call(one.what.function.room, who, value);
+        const hook& candidate = hooks_->all[i];
+        if (candidate.kind == kind && candidate.is_connected)
+            candidate.what.call(candidate.what.function.room, e, value);
     }
 }
 

@@ -1,8 +1,10 @@
-// hook_list: who is told when something happens: functions of the user's that a world calls, and logs
-// of observers, in which it notes that it has happened, when no function can prevent it any more.
+// hook_list: the subscribers of a change. Hooks are user functions that the world calls; they may
+// throw and thereby prevent the change. Logs of observers record a change that no hook can prevent
+// any more.
 //
-// A hook can be cut and restored. It may do that to any hook, itself among them, and add others, while
-// the list runs: functions stay where they are, and who came in late is not called.
+// A hook can be disconnected and reconnected. While the list runs, a hook may disconnect or
+// reconnect any hook, including itself, and add hooks. Functions keep their addresses, and new
+// hooks are not called in this run.
 #pragma once
 
 #include <muster/type/boxed_value.hpp>
@@ -13,21 +15,21 @@
 
 namespace muster::detail {
 
-/// What a hook is called for. Of entities: `insert` is their creation, `remove` their destruction.
+/// The changes that call a hook. For entities, `insert` is creation and `remove` is destruction.
 enum class hook_kind : std::uint8_t { insert = 1, assign = 2, set = 4, remove = 8 };
 
 constexpr unsigned to_bits(hook_kind kind) noexcept {
     return static_cast<unsigned>(kind);
 }
-/// What is called when a value arrives, and when one is replaced.
+/// The kinds of hooks to call when a value is added, replaced or removed.
 inline constexpr unsigned insert_hooks = to_bits(hook_kind::insert) | to_bits(hook_kind::set);
 inline constexpr unsigned assign_hooks = to_bits(hook_kind::assign) | to_bits(hook_kind::set);
 inline constexpr unsigned remove_hooks = to_bits(hook_kind::remove);
 
-/// A function, and how it is called with an entity and its value.
+/// A function object, and the function that calls it with an entity and its value.
 struct hook_function {
     boxed_value function;
-    void (*call)(void* function, std::uint64_t who, void* value) = nullptr;
+    void (*call)(void* function, std::uint64_t e, void* value) = nullptr;
 };
 
 class MUSTER_API hook_list {
@@ -37,37 +39,38 @@ public:
     hook_list& operator=(const hook_list&) = delete;
     ~hook_list();
 
-    /// The kinds of which a hook or an observer is connected, as bits.
+    /// The kinds that have a connected hook or observer, as bits.
     [[nodiscard]] unsigned kinds() const noexcept { return kinds_; }
-    [[nodiscard]] bool has(unsigned some) const noexcept { return (kinds_ & some) != 0; }
-    /// Of these, a hook is connected: it may throw, and change the world.
-    [[nodiscard]] bool calls(unsigned some) const noexcept { return (called_ & some) != 0; }
+    [[nodiscard]] bool has(unsigned kinds) const noexcept { return (kinds_ & kinds) != 0; }
+    /// Whether a hook of these kinds is connected. Unlike an observer, a hook may throw, and change
+    /// the world.
+    [[nodiscard]] bool calls(unsigned kinds) const noexcept { return (called_ & kinds) != 0; }
 
-    /// Behind all others; gives its number, which is not given again. `std::bad_alloc` changes nothing.
+    /// Appends a hook. Returns its number, which is never reused. `std::bad_alloc` changes nothing.
     std::uint64_t add(hook_kind kind, hook_function&& made);
 
-    /// Cuts or restores it; false if it was so before, or is not there.
+    /// Connects or disconnects the hook. False if it is in that state already, or does not exist.
     bool connect(std::uint64_t number, bool wanted) noexcept;
     [[nodiscard]] bool is_connected(std::uint64_t number) const noexcept;
-    /// For good. Its function ends as soon as no hook of the list runs.
+    /// Removes the hook for good; false if it does not exist. Destroys its function as soon as no
+    /// hook of the list runs.
     bool remove(std::uint64_t number) noexcept;
 
-    /// Calls those of this kind in the order of their coming. What one throws goes to the caller; the
-    /// ones behind it are not called.
-    void run(hook_kind kind, std::uint64_t who, void* value);
+    /// Calls the connected hooks of this kind in the order they were added. If a hook throws, the
+    /// exception reaches the caller and the remaining hooks are not called.
+    void run(hook_kind kind, std::uint64_t e, void* value);
 
-    /// Kinds of changes, as bits, are noted in this log from now on, or none. `std::bad_alloc` changes
-    /// nothing.
-    void watch(change_log& log, unsigned kinds);
-    void unwatch(const change_log& log) noexcept;
-    /// A log was cut or restored.
-    void note_kinds() noexcept;
-    /// Room for that many notes of this kind. May throw.
+    /// Logs changes of these kinds, as bits, in `log`. `std::bad_alloc` changes nothing.
+    void subscribe(change_log& log, unsigned kinds);
+    void unsubscribe(const change_log& log) noexcept;
+    /// Call this after pausing or resuming a log.
+    void refresh_kinds() noexcept;
+    /// Reserves room in the logs for `count` changes of this kind. May throw `std::bad_alloc`.
     void prepare(hook_kind kind, std::size_t count) {
         if (has_logs_) prepare_logs(kind, count);
     }
-    void note(hook_kind kind, std::uint64_t who) noexcept {
-        if (has_logs_) note_in_logs(kind, who);
+    void note(hook_kind kind, std::uint64_t e) noexcept {
+        if (has_logs_) note_in_logs(kind, e);
     }
 
 private:
@@ -75,14 +78,14 @@ private:
     struct hooks;
     [[nodiscard]] hook* find(std::uint64_t number) noexcept;
     void prepare_logs(hook_kind kind, std::size_t count);
-    void note_in_logs(hook_kind kind, std::uint64_t who) noexcept;
+    void note_in_logs(hook_kind kind, std::uint64_t e) noexcept;
 
     unsigned kinds_ = 0;
-    unsigned called_ = 0;  // those of hooks alone
+    unsigned called_ = 0;  // the kinds of hooks alone, without logs
     unsigned running_ = 0;
-    hooks* hooks_ = nullptr;  // owned; apart, so that who includes this need not compile it
+    hooks* hooks_ = nullptr;  // owned; keeps <vector> out of this header
     std::uint64_t last_ = 0;
-    bool has_gone_ = false;  // one of them was removed while the list ran
+    bool has_removed_ = false;  // removed hooks are still in the list
     bool has_logs_ = false;
 };
 

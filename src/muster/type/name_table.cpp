@@ -24,7 +24,7 @@ void name_table::set(std::uint64_t id, std::string_view name) {
     if (name.empty()) return erase(id);
     if (tables_ == nullptr) tables_ = new tables;
     if (find(id) == name) return;
-    // What can fail comes first. An empty list that stays behind is a name that nobody has.
+    // Steps that may throw come first. If they do, an empty list may remain: a name without ids.
     const auto place = tables_->by_name.try_emplace(std::string(name)).first;
     reserve_more(place->second, 1);
     const auto [known, is_new] = tables_->by_id.try_emplace(id, place);

@@ -1,4 +1,4 @@
-// name_table: the names of entities. They stand beside the chunks: naming moves nothing.
+// name_table: the names of entities, stored outside the chunks: naming an entity moves no values.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -10,7 +10,7 @@
 
 namespace muster::detail {
 
-/// Ids are given by value. A name can belong to many, an id has one at most.
+/// Ids are passed as `basic_id::value`. Many ids may share a name; an id has at most one name.
 class MUSTER_API name_table {
 public:
     name_table() = default;
@@ -19,17 +19,17 @@ public:
     ~name_table();
 
     [[nodiscard]] bool empty() const noexcept;
-    /// An empty name takes away the one it has. `std::bad_alloc` changes nothing. O(log n).
+    /// Sets the name; an empty name erases it. `std::bad_alloc` changes nothing. O(log n).
     void set(std::uint64_t id, std::string_view name);
     void erase(std::uint64_t id) noexcept;
-    /// Empty if it has none. Ends when that name is changed. O(log n).
+    /// Returns the name, or an empty view. Changing the id's name invalidates it. O(log n).
     [[nodiscard]] std::string_view find(std::uint64_t id) const noexcept;
-    /// The ids with this name, in the order they got it.
+    /// Returns the ids with this name, in the order in which they were named.
     [[nodiscard]] const array_list<std::uint64_t>& lookup(std::string_view name) const noexcept;
 
 private:
-    struct tables;              // <map> stays out of this header
-    tables* tables_ = nullptr;  // made with the first name
+    struct tables;              // keeps <map> out of this header
+    tables* tables_ = nullptr;  // allocated with the first name
 };
 
 }  // namespace muster::detail

@@ -1,5 +1,5 @@
-// predefined: fragments that mean something to every world. Each is a type of its own, since ids are
-// bound to worlds: a world makes its fragment at the first use, as for any other type.
+// predefined: fragments with a built-in effect in every world. Each is a C++ type, because an id
+// belongs to one world: a world creates the fragment at its first use, as for any type.
 #pragma once
 
 #include <muster/type/type_info.hpp>
@@ -8,11 +8,11 @@
 
 namespace muster {
 
-/// Marks an entity that others are cloned from: queries do not see it, and its clones are none.
+/// Marks an entity as a template for clones. Queries skip it; its clones do not have the mark.
 struct prefab_t {};
 inline constexpr prefab_t prefab{};
 
-/// Marks an entity that rests: queries do not see it.
+/// Marks an entity as inactive. Queries skip it.
 struct disabled_t {};
 inline constexpr disabled_t disabled{};
 
@@ -27,10 +27,10 @@ struct component_traits<disabled_t> {
     static constexpr bool hidden = true, internal = true;
 };
 
-/// What happens to the entities that have a fragment when it is destroyed.
+/// The effect of destroying a fragment on the entities that have it.
 enum class destruction : unsigned char {
-    remove_fragment,  ///< they lose it
-    destroy_owners,   ///< they die with it
+    remove_fragment,  ///< removes it from them
+    destroy_owners,   ///< destroys them, too
 };
 inline constexpr destruction remove_fragment = destruction::remove_fragment;
 inline constexpr destruction destroy_owners = destruction::destroy_owners;

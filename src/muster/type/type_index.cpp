@@ -15,18 +15,20 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Whether a mangled name means the same type in every file: not if a part of it is local to one.
-/// Such parts are called _GLOBAL__N_1 or $_0, or have an L before their length (_ZN4gameL3runEv). For
-/// the L, names are skipped: a type may be called PUZZLE or LEVEL2. A name that looks local but is not
-/// is known by its address, which is as good unless the type is hidden in a shared library.
+/// Whether a mangled name denotes the same type in every file, that is, no part of it is local to a
+/// file. Local parts are named _GLOBAL__N_1 or $_0, or have an L before their length
+/// (_ZN4gameL3runEv). The search for the L skips identifiers: a type may be called PUZZLE or
+/// LEVEL2. A type that only looks local is identified by its address, which fails only if a shared
+/// library hides the type.
 bool means_one_type(const char* name) {
     for (const char* local : {"_GLOBAL__N_", "$_"})
         if (std::strstr(name, local) != nullptr) return false;
     for (const char* at = name; *at != 0;) {
         if (*at == 'L' && is_digit(at[1])) return false;
-        if ((*at == 'L' && at[1] >= 'a' && at[1] <= 'z')) {  // Li42E: a number
+        if ((*at == 'L' && at[1] >= 'a' && at[1] <= 'z')) {  // Li42E: a literal
             at += std::strcspn(at, "E");
-        } else if ((*at == 'S' || *at == 'T' || *at == 'A') && (is_digit(at[1]))) {  // S1_
+        } else if ((*at == 'S' || *at == 'T' || *at == 'A') &&
+                   (is_digit(at[1]))) {  // S1_: a substitution
             at += std::strcspn(at, "_");
         } else if (is_digit(*at)) {
             std::size_t length = 0;
@@ -42,8 +44,7 @@ bool means_one_type(const char* name) {
 }
 
 struct known_slot {
-    std::string
-        name;  // after a library was unloaded, another type's variable may be at its address
+    std::string name;  // another type may reuse the address after a library was unloaded
     type_index number;
 };
 
@@ -51,7 +52,7 @@ struct registry {
     std::mutex guard;
     std::uint32_t last = 0;
     std::map<const void*, known_slot> by_slot;
-    std::map<std::string, type_index> by_name;  // mangled; of types that mean the same everywhere
+    std::map<std::string, type_index> by_name;  // mangled; see `means_one_type`
 
     type_index number(const std::type_info* known) {
         if (known == nullptr || !means_one_type(known->name())) return type_index{++last};
@@ -61,7 +62,7 @@ struct registry {
     }
 };
 
-// Never destroyed: worlds in static storage end late.
+// Never destroyed: worlds in static storage may use it until the program exits.
 registry& types() {
     static auto* const all = new registry;
     return *all;

@@ -1,8 +1,9 @@
-// type_index: a number for each C++ type, the same in all of a process.
+// type_index: a number for each C++ type, the same throughout the process.
 //
-// Each shared library may have a variable of its own for one and the same type. Each is filled when its
-// library is loaded, by asking Muster, which knows a type by the variable's address or, where the type has a name that
-// means the same everywhere, by that name. Two types of one name in anonymous namespaces stay two.
+// Each shared library may have its own variable for the same type. Loading the library fills the
+// variable with the number that Muster returns. Muster identifies a type by the variable's address
+// or, if the type's name denotes the same type in every file, by that name. Types of the same name
+// in different anonymous namespaces stay distinct.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -23,19 +24,19 @@ namespace muster::detail {
 enum class type_index : std::uint32_t {};
 enum class list_index : std::uint32_t {};
 
-/// What `type_slot` and `list_slot` hold until the first use.
+/// The values of `type_slot` and `list_slot` before their initialisation.
 inline constexpr type_index no_type{0};
 inline constexpr list_index no_list{0};
 
-/// The number of the type that `slot` stands for. `known` may be null: then by address and name
-/// alone. Any thread may call it; the same slot gives the same number.
+/// Returns the number of the type that `slot` stands for, the same for every call with this slot.
+/// If `known` is null, identifies the type by address and name alone. Any thread may call it.
 MUSTER_API type_index number_type(const void* slot, std::string_view name,
                                   const std::type_info* known);
-/// A number that was never given before. Any thread may call it.
+/// Returns a number that it has never returned before. Any thread may call it.
 MUSTER_API list_index number_list() noexcept;
 
-/// Filled before `main` starts, or when the library that has it is loaded: from then on it is only
-/// read, by any thread, and loops need not read it again. Before that it is 0.
+/// Initialised before `main` starts, or when its library is loaded; 0 until then. Afterwards it is
+/// constant: any thread may read it, and loops need not reload it.
 template <class T>
 struct type_slot {
     static const type_index value;
@@ -58,7 +59,7 @@ struct list_slot {
     static inline const list_index value = number_list();
 };
 
-/// The number of T; `no_type` only before `main`.
+/// Returns the number of T; `no_type` only before `main`.
 template <class T>
 type_index find_type_index() noexcept {
     return type_slot<T>::value;
@@ -70,7 +71,7 @@ type_index ensure_type_index() {
     return found != no_type ? found : number_slot<T>();
 }
 
-/// A number for this list of types in this order; shared libraries may number one list twice.
+/// Returns a number for this ordered list of types; shared libraries may number a list twice.
 /// `no_list` only before `main`.
 template <class... Ts>
 list_index find_list_index() noexcept {

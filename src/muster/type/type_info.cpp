@@ -5,9 +5,11 @@
 
 namespace muster::detail {
 
+bool sparse_by_default = false;
+
 namespace {
 
-/// Copies of one value, in ever longer strides.
+/// Copies one value `count` times; each step doubles the part that is done.
 void repeat(std::byte* to, const void* from, std::size_t size, std::size_t count) {
     std::memcpy(to, from, size);
     for (std::size_t done = 1; done < count;) {

@@ -1,10 +1,10 @@
-// type_info: what the world has to know of a type to keep its values: size, alignment, and how they
-// are moved, destroyed and copied. The room `type` owns it, the numbers of types (`type_index`), and
-// what a world knows of each fragment (`fragment_data`).
+// type_info: describes a type to the world: size, alignment, and how to move, destroy and copy
+// values. The room `type` owns these descriptions, the numbers of types (`type_index`), and the
+// state of each fragment (`fragment_data`). Start reading at `type_info`.
 //
-// Invariant: nothing here that moves or destroys can fail. That is what the strong guarantee stands
-// on: whatever can throw is done before anything in the world changes. Values of a type that cannot be
-// moved, or whose move can throw, are pinned: nothing here moves them.
+// Invariant: moving and destroying values never fails. The strong guarantee relies on it: all steps
+// that may throw come before the first change in the world. A type that cannot be moved, or whose
+// move may throw, is pinned: its values never move.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -18,65 +18,75 @@
 
 namespace muster {
 
-/// True if moving a `T` to another place and forgetting the old one is the same as copying its bytes.
-/// A world then moves it as bytes. Specialise it for own types of which you know it.
+/// True if moving a `T` and destroying the original is equivalent to copying its bytes. A world
+/// then moves it as bytes. Specialise it for your own types that qualify.
 template <class T>
 struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
 namespace detail {
 template <class T>
 constexpr bool guess_copyable() noexcept;
-}
-/// True if a `T` can be copied. A container of what cannot be copied says that it could be: it is looked
-/// into. Specialise it for own types that have such a member.
+}  // namespace detail
+/// True if a `T` can be copied. A container claims to be copyable even if its elements are not, so
+/// its `value_type` is checked, too. Specialise it for your own types with such a member.
 template <class T>
 struct is_copyable : std::bool_constant<detail::guess_copyable<T>()> {};
 
-/// What the world should know of the C++ type `T` before its first use. Specialise it for own types:
+/// Traits that the world reads at the first use of the C++ type `T`. Specialise it for your types:
 ///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
-/// Each member is optional: `unique`, `hidden`, `internal` and `sparse` mean what `define` says, `name` (a
-/// `std::string_view`) is how sentences call it.
+/// Each member is optional. `unique`, `hidden`, `internal` and `sparse` act like the functions of
+/// `define`; `name` (a `std::string_view`) is the type's name in messages.
 template <class T>
 struct component_traits {};
 
 namespace detail {
 
-/// Erased operations. They work on `count` values that stand next to each other.
+/// For tests that run a second time on sparse storage: if true, the fragment of every C++ type
+/// starts sparse, except internal fragments. Set it before the first world is created.
+MUSTER_API extern bool sparse_by_default;
+
+/// A type, erased. Operations work on `count` adjacent values.
 struct type_info {
     std::string_view name;
     std::size_t size;  // 0: a tag, which has no values
     std::size_t alignment;
-    /// `to[i]` takes over from `from[i]`, which ends; the two do not overlap. Null: copy the bytes.
+    /// Moves `from[i]` to `to[i]` and destroys it; the ranges do not overlap. Null: copy the bytes.
     void (*relocate)(void* to, void* from, std::size_t count) noexcept = nullptr;
-    /// Null: nothing to do.
+    /// Null: values need no destruction.
     void (*destroy)(void* at, std::size_t count) noexcept = nullptr;
-    /// `to[i]` becomes a copy of `from[i * step]`: of one value if `step` is 0, of each if it is 1. May
-    /// throw; then it has destroyed what it made. Null: see `copies_bytes`.
+    /// Constructs `to[i]` as a copy of `from[i * step]`; a `step` of 0 repeats one value. May
+    /// throw, after destroying the copies it made. Null: see `copies_bytes`.
     void (*copy)(void* to, const void* from, std::size_t count, std::size_t step) = nullptr;
-    /// Default values. May throw; then it has destroyed what it made. Null: see `starts_as_zeros`.
+    /// Constructs default values. May throw, after destroying those it made. Null: see
+    /// `default_is_zero`.
     void (*construct)(void* at, std::size_t count) = nullptr;
-    bool copies_bytes = false;     // a copy is a copy of the bytes
-    bool starts_as_zeros = false;  // the default value has only zeros
-    bool unique = false;           // what a fragment of this type means at first
+    bool copies_bytes = false;     // copying a value means copying its bytes
+    bool default_is_zero = false;  // all bytes of the default value are zero
+    bool unique = false;           // initial traits of fragments of this type
     bool hidden = false;
     bool internal = false;
     bool sparse = false;
-    bool pinned = false;  // values stay where they are made; always sparse
+    bool pinned = false;  // values never move; always sparse
 
+    [[nodiscard]] bool is_sparse() const noexcept {
+        return sparse || (sparse_by_default && !internal);
+    }
     [[nodiscard]] bool can_copy() const noexcept { return copies_bytes || copy != nullptr; }
     [[nodiscard]] bool can_construct() const noexcept {
-        return starts_as_zeros || construct != nullptr;
+        return default_is_zero || construct != nullptr;
     }
-    /// Copies as `copy` does, if it can.
+    /// Copies like `copy`. Requires `can_copy()`.
     MUSTER_API void copy_values(void* to, const void* from, std::size_t count,
                                 std::size_t step) const;
-    /// Default values as from `construct`, if it can.
+    /// Constructs like `construct`. Requires `can_construct()`.
     MUSTER_API void construct_values(void* at, std::size_t count) const;
 };
 
 template <class T>
 constexpr bool guess_copyable() noexcept {
-    if constexpr (!std::is_copy_constructible_v<T>)
+    if constexpr (std::is_array_v<T>)  // refused as a component, with a sentence of its own
+        return is_copyable<std::remove_extent_t<T>>::value;
+    else if constexpr (!std::is_copy_constructible_v<T>)
         return false;
     else if constexpr (requires { typename T::value_type; })
         return std::is_same_v<typename T::value_type, T> ||
@@ -85,11 +95,11 @@ constexpr bool guess_copyable() noexcept {
         return true;
 }
 
-/// A type that holds nothing: having it is all there is to say.
+/// A type without state: only its presence matters.
 template <class T>
 inline constexpr bool is_tag = std::is_empty_v<T> && std::is_trivially_copyable_v<T>;
 
-/// A type whose values stay where they are made, since a move is not possible or can throw.
+/// A type whose values never move, because they cannot be moved or a move may throw.
 template <class T>
 inline constexpr bool is_pinned = !std::is_nothrow_move_constructible_v<T>;
 
@@ -104,7 +114,7 @@ constexpr bool is_always_sparse() noexcept {
 
 template <class T>
 void relocate_values(void* to, void* from, std::size_t count) noexcept {
-    // SAFETY: `from` holds `count` values of T, `to` has room for as many.
+    // SAFETY: `from` holds `count` values of T, and `to` has room for them.
     T* const target = static_cast<T*>(to);
     T* const source = static_cast<T*>(from);
     for (std::size_t i = 0; i < count; ++i) {
@@ -120,10 +130,10 @@ void destroy_values(void* at, std::size_t count) noexcept {
     for (std::size_t i = 0; i < count; ++i) values[i].~T();
 }
 
-/// Makes `count` values, each by `make(place, i)`; if one throws, none is left.
+/// Constructs `count` values by `make(address, i)`. If a call throws, destroys the values made.
 template <class T, class Make>
 void make_values(void* to, std::size_t count, Make make) {
-    struct rollback {  // not try: the library also builds without exceptions
+    struct rollback {  // not `try`: the library also builds without exceptions
         T* values;
         std::size_t made = 0;
         bool done = false;
@@ -140,7 +150,7 @@ void make_values(void* to, std::size_t count, Make make) {
 
 template <class T>
 void copy_values(void* to, const void* from, std::size_t count, std::size_t step) {
-    // SAFETY: `from` holds one value of T or `count`.
+    // SAFETY: `from` holds one value of T if `step` is 0, else `count`.
     const T* const originals = static_cast<const T*>(from);
     make_values<T>(to, count, [=](void* at, std::size_t i) { ::new (at) T(originals[i * step]); });
 }
@@ -154,8 +164,9 @@ template <class T>
 constexpr type_info describe() noexcept {
     using traits = component_traits<T>;
     type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T)};
-    // What is no component is refused elsewhere, with a sentence: here are no further errors.
-    constexpr bool is_plain = !std::is_array_v<T> && !std::is_const_v<T>;
+    // Other code rejects invalid component types with one message; this avoids follow-up errors.
+    constexpr bool is_plain =
+        std::is_object_v<T> && !std::is_array_v<T> && std::is_same_v<T, std::remove_cv_t<T>>;
     if constexpr (is_plain && !is_trivially_relocatable<T>::value && !is_pinned<T>)
         made.relocate = &relocate_values<T>;
     if constexpr (is_plain && !std::is_trivially_destructible_v<T>)
@@ -165,7 +176,7 @@ constexpr type_info describe() noexcept {
         if constexpr (!std::is_trivially_copyable_v<T>) made.copy = &copy_values<T>;
     }
     if constexpr (is_plain && std::is_default_constructible_v<T>) {
-        made.starts_as_zeros = is_tag<T> || std::is_arithmetic_v<T>;
+        made.default_is_zero = is_tag<T> || std::is_arithmetic_v<T>;
         if constexpr (!is_tag<T> && !std::is_arithmetic_v<T>) made.construct = &construct_values<T>;
     }
     if constexpr (requires { traits::name; }) made.name = traits::name;

@@ -1,4 +1,4 @@
-// type_name: how a C++ type is called in sentences.
+// type_name: the name of a C++ type, for messages.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@ constexpr std::string_view name_with_surroundings() noexcept {
     return __PRETTY_FUNCTION__;
 }
 
-/// What stands before and behind the type's name, found with a type whose name is known.
+/// Lengths of the text before and after the type's name, measured with `int`.
 inline constexpr std::size_t before_name = name_with_surroundings<int>().rfind("int");
-inline constexpr std::size_t behind_name =
+inline constexpr std::size_t after_name =
     name_with_surroundings<int>().size() - before_name - std::string_view("int").size();
 
-/// "game::position", as the compiler spells it. For people: two types can have one name.
+/// Returns "game::position", as the compiler spells it. For messages only: names are not unique.
 template <class T>
 constexpr std::string_view type_name() noexcept {
     if (std::is_same_v<T, std::string>) return "std::string";
     constexpr std::string_view all = name_with_surroundings<T>();
-    return all.substr(before_name, all.size() - before_name - behind_name);
+    return all.substr(before_name, all.size() - before_name - after_name);
 }
 
 }  // namespace muster::detail

@@ -1,4 +1,4 @@
-// builder: a recipe for entities, put together once and used many times.
+// builder: a set of component values, filled once, from which to create many entities.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -11,85 +11,95 @@
 
 namespace muster {
 
-/// Holds values and copies them into each entity it makes. Belongs to its world and must not outlive
-/// it; moved, not copied. Not for two threads at a time.
+/// Owns component values and copies them into each entity that it creates. Movable, not copyable.
+/// Belongs to its world and must not outlive it. Only one thread at a time may use it.
 template <class Layout>
 class basic_builder {
 public:
     using id_type = basic_id<Layout>;
     using at_type = basic_at<Layout>;
 
-    /// Adds a component, or replaces the value it had. If the copy or memory fails, nothing changes.
+    /// Adds a component, or replaces its value. If the copy throws or memory runs out, nothing
+    /// changes.
     template <class T>
         requires(!detail::fragment_argument<T>)
     basic_builder& set(T&& value) {
         using type = std::remove_cvref_t<T>;
         static_assert(is_copyable<type>::value,
-                      "muster: a builder copies its values: this type cannot be copied.");
+                      "muster: a builder copies its values, but this type cannot be copied.");
         static_assert(detail::is_component<type>);
-        put({true,
-             {},
-             detail::ensure_type_index<type>(),
-             detail::boxed_value::holding(std::forward<T>(value))});
+        if constexpr (!std::is_array_v<type>)  // else refused
+            put({true,
+                 {},
+                 detail::ensure_type_index<type>(),
+                 detail::boxed_value::holding(std::forward<T>(value))});
         return *this;
     }
-    /// The same by fragment, which must not have values of another type when the builder is used.
+    /// Like `set` by type, for a fragment. The fragment must not have values of another type when
+    /// the builder is used.
     template <detail::fragment_argument F, class T>
     basic_builder& set(const F& fragment, T&& value) {
         auto given = with(fragment, std::forward<T>(value));
         using type = typename decltype(given)::value_type;
         static_assert(is_copyable<type>::value,
-                      "muster: a builder copies its values: this type cannot be copied.");
+                      "muster: a builder copies its values, but this type cannot be copied.");
         put({false, given.fragment, detail::ensure_type_index<type>(),
              detail::boxed_value::holding(std::move(given.value))});
         return *this;
     }
-    /// A tag, or the default value of a fragment that has values.
+    /// Adds a tag, or the default value of a fragment that has values.
     template <detail::fragment_argument F>
     basic_builder& set(const F& fragment) {
         put({false, id_type(fragment), detail::no_type, {}});
         return *this;
     }
 
-    /// Takes a component out; false if it has none.
+    /// Removes a component. Returns false if the builder does not have it.
     template <class T>
     bool remove() noexcept {
         const detail::type_index type = detail::find_type_index<T>();
-        return std::erase_if(
-                   values_, [&](const part& one) { return one.is_typed && one.type == type; }) != 0;
+        return std::erase_if(values_, [&](const part& component) {
+                   return component.is_typed && component.type == type;
+               }) != 0;
     }
+    /// Like `remove` by type, for a fragment.
     bool remove(id_type fragment) noexcept {
-        return std::erase_if(values_, [&](const part& one) {
-                   return !one.is_typed && one.fragment == fragment;
+        return std::erase_if(values_, [&](const part& component) {
+                   return !component.is_typed && component.fragment == fragment;
                }) != 0;
     }
 
+    /// Removes all components.
     void clear() noexcept { values_.clear(); }
+    /// Returns the number of components.
     [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
 
+    /// Creates an entity with copies of all components.
     id_type spawn() {
         id_type made;
         spawn_into(std::span<id_type>(&made, 1));
         return made;
     }
-    /// `count` entities, all or none.
+    /// Creates `count` entities; all or none.
     std::vector<id_type> spawn_many(std::size_t count) {
         store_->prepare(count);
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
     }
-    /// An entity for each place of `out`, all or none.
+    /// Like `spawn_many`, but writes an id to each element of `out`.
     void spawn_into(std::span<id_type> out) {
         resolve();
         store_->spawn_many(out, store_->ensure_set(set_), {fragments_, addresses_});
     }
-    /// What `prototype` has, with the builder's values instead of its own.
+    /// Creates a copy of `prototype`, in which the builder's components replace or extend those of
+    /// `prototype`.
     id_type clone(at_type prototype) {
         id_type made;
         clone_into(std::span<id_type>(&made, 1), prototype);
         return made;
     }
+    /// Like `clone`, but creates `count` copies; all or none.
     std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
         (void)store_->require(prototype, "clone");
         store_->prepare(count);
@@ -97,6 +107,7 @@ public:
         clone_into(made, prototype);
         return made;
     }
+    /// Like `clone_many`, but writes an id to each element of `out`.
     void clone_into(std::span<id_type> out, at_type prototype) {
         (void)store_->require(prototype, "clone");
         resolve();
@@ -109,45 +120,48 @@ private:
     explicit basic_builder(detail::store<Layout>& from) noexcept : store_(&from) {}
 
     struct part {
-        bool is_typed;     // its fragment is that of the type
-        id_type fragment;  // else this one
+        bool is_typed;     // the fragment is that of `type`
+        id_type fragment;  // if not `is_typed`
         detail::type_index type;
         detail::boxed_value value;
     };
 
     void put(part&& made) {
-        for (part& one : values_)
-            if (one.is_typed == made.is_typed &&
-                (one.is_typed ? one.type == made.type : one.fragment == made.fragment)) {
-                one = std::move(made);
+        for (part& component : values_)
+            if (component.is_typed == made.is_typed &&
+                (component.is_typed ? component.type == made.type
+                                    : component.fragment == made.fragment)) {
+                component = std::move(made);
                 return;
             }
         values_.push_back(std::move(made));
     }
 
-    /// Finds the fragments anew, since one may have been destroyed meanwhile.
+    /// Looks up all fragments again, since a fragment may have been destroyed since the last use.
     void resolve() {
         set_.clear();
         fragments_.clear();
         addresses_.clear();
-        for (const part& one : values_) {
-            if (one.value) {
+        for (const part& component : values_) {
+            if (component.value) {
                 detail::fragment_data& fragment =
-                    one.is_typed ? store_->ensure_fragment(one.type, *one.value.type)
-                                 : store_->ensure_fragment(one.fragment, one.type, *one.value.type);
+                    component.is_typed
+                        ? store_->ensure_fragment(component.type, *component.value.type)
+                        : store_->ensure_fragment(component.fragment, component.type,
+                                                  *component.value.type);
                 fragments_.push_back(&fragment);
-                addresses_.push_back(one.value.room);
+                addresses_.push_back(component.value.room);
             }
-            set_.push_back(one.value ? fragments_.back()
-                                     : &store_->typed_or_tag(one.fragment, nullptr));
+            set_.push_back(component.value ? fragments_.back()
+                                           : &store_->typed_or_tag(component.fragment, nullptr));
         }
     }
 
     detail::store<Layout>* store_;
     std::vector<part> values_;
-    detail::array_list<detail::fragment_data*> set_;        // found by `resolve`: all
-    detail::array_list<detail::fragment_data*> fragments_;  // those with a value
-    detail::array_list<const void*> addresses_;             // of the value for each
+    detail::array_list<detail::fragment_data*> set_;        // all; filled by `resolve`
+    detail::array_list<detail::fragment_data*> fragments_;  // the fragments that have a value
+    detail::array_list<const void*> addresses_;             // of these values
 };
 using builder = basic_builder<>;
 

@@ -1,4 +1,4 @@
-// chunk and rows: looking at components where they lie, as spans.
+// chunk and rows: access to the columns of a chunk, as spans.
 #pragma once
 
 #include <muster/store/store.hpp>
@@ -12,6 +12,8 @@ namespace muster {
 
 namespace detail {
 
+/// Returns the values of `count` rows. Throws `errc::missing_component` if the chunk does not have
+/// the fragment.
 template <class T>
 std::span<T> span_of(const fragment_data& fragment, const chunk_data& chunk, std::size_t first,
                      std::size_t count) {
@@ -24,7 +26,7 @@ std::span<T> span_of(const fragment_data& fragment, const chunk_data& chunk, std
     return {value_at<T>(base, first), count};
 }
 
-/// The fragment with this id, whose values must be of type T.
+/// Returns the fragment with this id. Throws `errc::type_mismatch` if its values are not of type T.
 template <class T, class Layout>
 const fragment_data& fragment_for(const store<Layout>& from, basic_id<Layout> f) {
     return from.template get_fragment<T>(f, "components", nullptr);
@@ -32,43 +34,48 @@ const fragment_data& fragment_for(const store<Layout>& from, basic_id<Layout> f)
 
 }  // namespace detail
 
-/// A chunk of a world: all entities that have exactly the same fragments. A handle, checked at each
-/// use: one whose chunk `collect_garbage` has freed is `errc::dead_chunk`. The null chunk, which
-/// entities without fragments are in, has nothing.
+/// A handle to a chunk of a world, which stores all entities that have exactly the same fragments.
+/// Each use is checked: throws `errc::dead_chunk` if the chunk was freed, by `collect_garbage` or
+/// because a fragment was destroyed. The null chunk stands for entities without fragments and is
+/// always empty.
 ///
-/// Spans end with the next change of the chunk: an entity that enters or leaves it. Const calls may
-/// run side by side with others; values are the caller's to guard.
+/// Inserting an entity into the chunk, or removing one, invalidates its spans. Threads may make
+/// const calls concurrently; the caller synchronises access to the values.
 template <class Layout>
 class basic_chunk {
 public:
     using id_type = basic_id<Layout>;
 
+    /// Creates the null chunk.
     basic_chunk() = default;
 
-    /// False for the null chunk.
+    /// Returns false for the null chunk.
     explicit operator bool() const noexcept { return store_ != nullptr; }
 
+    /// Returns the number of rows.
     [[nodiscard]] std::size_t size() const { return store_ == nullptr ? 0 : data().size; }
+    /// Returns whether the chunk has no rows.
     [[nodiscard]] bool empty() const { return size() == 0; }
 
-    /// The entities, row by row.
+    /// Returns the entities, row by row.
     [[nodiscard]] std::span<const id_type> entities() const {
         if (store_ == nullptr) return {};
         const detail::chunk_data& chunk = data();
-        // SAFETY: the column of ids.
+        // SAFETY: the column `ids` stores values of `id_type`.
         return {reinterpret_cast<const id_type*>(chunk.ids.data), chunk.size};
     }
 
-    /// The ids of its fragments, in the order the world met them.
+    /// Returns the ids of its fragments, in the order in which the world first used them.
     [[nodiscard]] std::span<const id_type> fragments() const {
         if (store_ == nullptr) return {};
         const detail::chunk_data& chunk = data();
-        // SAFETY: filled with the ids of its fragments when it was made.
+        // SAFETY: `fragment_ids` stores values of `id_type`, written when the chunk was created.
         return {reinterpret_cast<const id_type*>(chunk.fragment_ids.data()),
                 chunk.fragments.size()};
     }
 
-    /// The values of T, row by row. `errc::missing_component` if the chunk does not have T.
+    /// Returns the values of T, row by row. Throws `errc::missing_component` if the chunk does not
+    /// have T.
     template <class T>
     [[nodiscard]] std::span<T> components() const {
         if (store_ == nullptr)
@@ -77,8 +84,8 @@ public:
         const detail::chunk_data& chunk = data();
         return detail::span_of<T>(store_->template find_fragment<T>(), chunk, 0, chunk.size);
     }
-    /// The values of a fragment. Its errors, if it is none or its values are not of type T, are those of
-    /// `world::get`.
+    /// Like `components` by type, for a fragment. Throws as `world::get` does if the id is no
+    /// fragment or its values are not of type T.
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
         if (store_ == nullptr) return components<T>();
@@ -89,7 +96,8 @@ public:
     [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
         return components<T>(fragment.id());
     }
-    /// Where the first value is, of whatever type; null if the chunk does not have it, or no values.
+    /// Returns the address of the first value, whatever its type; null if the chunk does not have
+    /// the fragment or it is a tag.
     [[nodiscard]] void* raw(id_type fragment) const {
         if (store_ == nullptr) return nullptr;
         const detail::chunk_data& chunk = data();
@@ -97,17 +105,19 @@ public:
         return chunk.has(known) && known.type->size != 0 ? known.base(chunk.index) : nullptr;
     }
 
+    /// Returns whether the chunk has T.
     template <class T>
     [[nodiscard]] bool has() const {
         return store_ != nullptr && data().has(store_->template find_fragment<T>());
     }
-    /// Any id may be asked for, a dead or foreign one, too.
+    /// Returns whether the chunk has this fragment. Accepts any id, dead and foreign ids included.
     [[nodiscard]] bool has(id_type fragment) const {
-        for (const id_type one : fragments())
-            if (one == fragment) return true;
+        for (const id_type owned : fragments())
+            if (owned == fragment) return true;
         return false;
     }
 
+    /// Returns whether both handles refer to the same chunk, freed or not.
     friend bool operator==(const basic_chunk& a, const basic_chunk& b) noexcept {
         return a.store_ == b.store_ && a.serial_ == b.serial_;
     }
@@ -126,8 +136,8 @@ private:
         const detail::chunk_data* const found = store_->graph().find(index_, serial_);
         if (found == nullptr) [[unlikely]]
             detail::raise(errc::dead_chunk,
-                          "this chunk is gone: collect_garbage() or the destruction of a fragment "
-                          "has freed it; ask the world for it again");
+                          "this chunk was freed by collect_garbage() or by destroying a fragment; "
+                          "get it from the world again");
         return *found;
     }
 
@@ -137,31 +147,36 @@ private:
 };
 using chunk = basic_chunk<>;
 
-/// Rows of one chunk that stand next to each other, while a callback looks at them. Where a query asks for
-/// sparse fragments, entities that are neighbours in these, too.
+/// Adjacent rows of a chunk, valid during the callback that receives them. If a query names sparse
+/// fragments, their values are adjacent, too.
 template <class Layout>
 class basic_rows {
 public:
     using id_type = basic_id<Layout>;
 
+    /// Returns the number of rows.
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
+    /// Returns the entities, row by row.
     [[nodiscard]] std::span<const id_type> entities() const noexcept { return {ids_, count_}; }
-    /// `errc::missing_component` if the rows do not have T; of a sparse fragment that the query does not
-    /// name, also if the values do not stand next to each other.
+    /// Returns the values of T, row by row; `const T` declares that they are only read. Throws
+    /// `errc::missing_component` if the rows do not have T. Also throws it if the query does not
+    /// name a sparse T and its values are not adjacent.
     template <class T>
     [[nodiscard]] std::span<T> components() const {
         using type = std::remove_const_t<T>;
-        store_.template watch<type>(!std::is_const_v<T>);
+        store_.template check_access<type>(!std::is_const_v<T>);
         return span_of<type>(store_.template find_fragment<type>());
     }
-    /// Whether all of them have it.
+    /// Returns whether all rows have T.
     template <class T>
     [[nodiscard]] bool has() const noexcept {
         return has(store_.template find_fragment<T>());
     }
+    /// Returns whether all rows have this fragment.
     [[nodiscard]] bool has(id_type fragment) const noexcept {
         return has(store_.find_fragment(fragment));
     }
+    /// Like `components` by type, for a fragment.
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
         return span_of<T>(detail::fragment_for<T>(store_, fragment));
@@ -179,7 +194,7 @@ private:
     basic_rows(detail::store<Layout>& from, const detail::chunk_data* owner, std::size_t first,
                std::size_t count, const id_type* ids) noexcept
         : store_(from),
-          chunk_(owner == nullptr ? from.graph().nowhere() : *owner),
+          chunk_(owner == nullptr ? from.graph().empty_chunk() : *owner),
           first_(first),
           count_(count),
           ids_(ids) {}
@@ -188,15 +203,16 @@ private:
     [[nodiscard]] std::span<T> span_of(const detail::fragment_data& fragment) const {
         if (chunk_.find_base(fragment) != nullptr || fragment.type == nullptr)
             return detail::span_of<T>(fragment, chunk_, first_, count_);
-        // A sparse fragment, or entities whose chunk the query has not asked for.
+        // A sparse fragment, or rows whose chunk the query did not look up.
         T* const values = count_ == 0 ? nullptr : store_.template find_value<T>(ids_[0], fragment);
         if (values == nullptr) return detail::span_of<T>(fragment, chunk_, first_, count_);
         for (std::size_t i = 0; i < count_; ++i)
             if (store_.template find_value<T>(ids_[i], fragment) != values + i)
-                detail::raise(errc::missing_component,
-                              detail::text("the values of ", fragment.name,
-                                           " do not stand next to each other here: name it in the "
-                                           "query, or use get()"));
+                detail::raise(
+                    errc::missing_component,
+                    detail::text("the values of ", fragment.name,
+                                 " are not adjacent here: name the fragment in the query or "
+                                 "use get()"));
         return {values, count_};
     }
     [[nodiscard]] bool has(const detail::fragment_data& fragment) const noexcept {
@@ -213,12 +229,12 @@ private:
     const id_type* ids_;
 };
 using rows = basic_rows<>;
-/// The rows of a whole chunk, as a query shows them.
+/// The rows of a whole chunk, as a query passes them to its callback.
 template <class Layout>
 using basic_chunk_view = basic_rows<Layout>;
 using chunk_view = rows;
 
-/// Where an entity is: `auto [chunk, row] = w.locate(e);`
+/// The position of an entity: `auto [chunk, row] = w.locate(e);`
 template <class Layout>
 struct basic_location {
     basic_chunk<Layout> chunk;

@@ -1,8 +1,8 @@
-// command_buffer: changes that a thread of the user's own records, at any time, whatever the world does
-// meanwhile, and submits when it is ready: a network thread, a loader.
+// command_buffer: changes for a world, recorded by a thread of the user (a network thread, a
+// loader). It may record at any time, whatever the world does, and submits when it is ready.
 //
 //     command_buffer b{w};                     // in the thread
-//     entity e = b.spawn(position{});          // a real id, which no other has
+//     entity e = b.spawn(position{});          // a real id, used by no other entity
 //     b.set(e, velocity{1, 0});
 //     w.submit(b);
 #pragma once
@@ -18,101 +18,122 @@
 
 namespace muster {
 
-/// One thread's own: not to be used by two at once. Making one, recording and submitting never wait for the
-/// world, and the world never waits for them. It must not outlive its world.
+/// A buffer of commands for a world. It must not outlive its world.
 ///
-/// Values are moved into the buffer, so that they need not be copyable; a type that cannot be moved is
-/// `errc::not_movable`. What is wrong with an id alone is found at once: null is `errc::dead_entity`, as a
-/// fragment `errc::dead_fragment`, one of another world `errc::foreign_entity`. All else shows when the buffer
-/// is applied: commands for an entity that is dead by then are dropped, and nothing else. A call that
-/// fails, also with `std::bad_alloc`, has recorded nothing; each is O(values), and invalidates nothing.
+/// Values are moved into the buffer, so they need not be copyable. An invalid id is detected at
+/// once: null throws `errc::dead_entity`, or `errc::dead_fragment` as a fragment; an id of another
+/// world throws `errc::foreign_entity`. A type that cannot be moved throws `errc::not_movable`. All
+/// other errors appear when the buffer is applied. Commands for an entity that is dead by then are
+/// dropped, and only these.
+///
+/// A call that fails, also with `std::bad_alloc`, records nothing. Calls invalidate nothing and
+/// cost O(values). Only one thread at a time may use a buffer. Creating a buffer, recording and
+/// submitting never wait for the world, and the world does not wait for them.
 template <class Layout>
 class basic_command_buffer {
     template <class Arg>
-    using incoming = detail::incoming<Arg>;
+    using bound_value = detail::bound_value<Arg>;
     using kind = detail::recorded_kind;
 
 public:
     using id_type = basic_id<Layout>;
     using at_type = basic_at<Layout>;
 
-    /// Any thread, at any time.
+    /// Creates an empty buffer. Any thread may call it at any time.
     explicit basic_command_buffer(basic_world<Layout>& w)
-        : store_(&w.store_), changes_(store_->mail().take_empty()) {}
-    /// `other` can only end then.
+        : store_(&w.store_), changes_(store_->submissions().take_empty()) {}
+    /// Moves the commands. Afterwards `other` can only be destroyed.
     basic_command_buffer(basic_command_buffer&& other) noexcept
         : store_(other.store_),
           changes_(std::exchange(other.changes_, nullptr)),
           ids_(std::move(other.ids_)) {}
     basic_command_buffer& operator=(const basic_command_buffer&) = delete;
-    /// Discards what was not submitted.
+    /// Discards the commands that were not submitted.
     ~basic_command_buffer() {
         if (changes_ == nullptr) return;
         drop();
-        store_->mail().put_back(changes_);
-        store_->mail().put_ids(ids_);
+        store_->submissions().put_back(changes_);
+        store_->submissions().put_ids(ids_);
     }
 
-    /// An entity with these components. Its id is its own from now on, but it is alive only when the buffer
-    /// is applied. `errc::id_overflow`: see docs/threads.md. O(components); now and then a lock, which is held
-    /// for as long as it takes to hand over 64 ids.
+    /// Records an entity with these components. Reserves its id at once; the entity is alive when
+    /// the buffer is applied. Throws `errc::id_overflow`: see docs/threads.md. O(components); some
+    /// calls take a lock, just long enough to hand out 64 ids.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
-        return spawn_of(incoming<Ts>(values)...);
+        static_assert(detail::all_differ<std::remove_cvref_t<Ts>...> ||
+                          (... || detail::is_with<std::remove_cvref_t<Ts>>),
+                      "muster: component types must be distinct.");
+        return spawn_of(bound_value<Ts>(values)...);
     }
 
-    /// The next ones do what those of the world do, when the buffer is applied. What one call gives comes as a
-    /// whole or, if it fails then, not at all.
+    /// Records `world::set`. This call and those below do what their namesakes of the world do,
+    /// when the buffer is applied. The changes of one call are then applied all or, if one fails,
+    /// none.
     template <class... Ts>
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
-        set_of(e, incoming<Ts>(values)...);
+        static_assert(detail::all_differ<std::remove_cvref_t<Ts>...> ||
+                          (... || detail::is_with<std::remove_cvref_t<Ts>>),
+                      "muster: component types must be distinct.");
+        set_of(e, bound_value<Ts>(values)...);
     }
+    /// Records `world::set` of a fragment.
     template <detail::fragment_argument F, class T>
     void set(at_type e, const F& fragment, T&& value) {
         set(e, with(fragment, std::forward<T>(value)));
     }
+    /// Records `world::set` of a tag or a default value.
     template <detail::fragment_argument F>
     void set(at_type e, const F& fragment) {
-        note(e, "set", kind::start, name_of(fragment));
+        record(e, "set", kind::set_default, name_of(fragment));
     }
 
+    /// Records `world::add`.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     void add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        note(e, "add", kind::start_missing, detail::fragment_name::of<Ts>()...);
+        record(e, "add", kind::add_default, detail::fragment_name::of<Ts>()...);
     }
+    /// Records `world::add` of a fragment.
     template <detail::fragment_or_tag F>
     void add(at_type e, const F& fragment) {
-        note(e, "add", kind::start_missing, name_of(fragment));
+        record(e, "add", kind::add_default, name_of(fragment));
     }
 
+    /// Records `world::remove`.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     void remove(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        note(e, "remove", kind::remove, detail::fragment_name::of<Ts>()...);
+        record(e, "remove", kind::remove, detail::fragment_name::of<Ts>()...);
     }
+    /// Records `world::remove` of a fragment.
     template <detail::fragment_or_tag F>
     void remove(at_type e, const F& fragment) {
-        note(e, "remove", kind::remove, name_of(fragment));
+        record(e, "remove", kind::remove, name_of(fragment));
     }
 
-    void clear(at_type e) { note(e, "clear", kind::clear, detail::fragment_name{}); }
-    void destroy(at_type e) { note(e, "destroy", kind::destroy, detail::fragment_name{}); }
+    /// Records `world::clear`.
+    void clear(at_type e) { record(e, "clear", kind::clear, detail::fragment_name{}); }
+    /// Records `world::destroy`.
+    void destroy(at_type e) { record(e, "destroy", kind::destroy, detail::fragment_name{}); }
 
-    /// How many commands wait to be submitted; `spawn` with two components is three. O(1).
+    /// Returns the number of commands not yet submitted; `spawn` with two components is three.
+    /// O(1).
     [[nodiscard]] std::size_t pending() const noexcept { return changes_->size(); }
+    /// Returns whether there are no commands.
     [[nodiscard]] bool empty() const noexcept { return pending() == 0; }
-    /// Forgets them and ends their values: ids that were given are never alive. O(pending), never throws.
+    /// Drops all commands and destroys their values; ids that `spawn` returned are never alive.
+    /// O(pending), never throws.
     void discard() noexcept { drop(); }
 
 private:
     friend class basic_world<Layout>;
 
     template <class... Args>
-    id_type spawn_of(incoming<Args>... values) {
+    id_type spawn_of(bound_value<Args>... values) {
         (store_->refuse_impossible(values.name(), {}), ...);
         detail::recording all(*changes_);
         changes_->add(kind::spawn, 0);
@@ -124,7 +145,7 @@ private:
         return detail::to_id<Layout>(made);
     }
     template <class... Args>
-    void set_of(at_type e, incoming<Args>... values) {
+    void set_of(at_type e, bound_value<Args>... values) {
         store_->refuse_impossible(e, "set");
         (store_->refuse_impossible(values.name(), e.where), ...);
         detail::recording all(*changes_);
@@ -132,7 +153,7 @@ private:
         all.keep();
     }
     template <class... Names>
-    void note(at_type e, const char* call, kind what, Names... names) {
+    void record(at_type e, const char* call, kind what, Names... names) {
         store_->refuse_impossible(e, call);
         if (what != kind::clear && what != kind::destroy)
             (store_->refuse_impossible(names, e.where), ...);
@@ -148,15 +169,15 @@ private:
             return detail::fragment_name::of<F>();
     }
 
-    void drop() noexcept { changes_ = store_->mail().discard(changes_); }
-    /// What was recorded is the world's.
+    void drop() noexcept { changes_ = store_->submissions().discard(changes_); }
+    /// Passes the commands to the world.
     void hand_over() {
-        if (!empty()) changes_ = store_->mail().hand_over(changes_);
+        if (!empty()) changes_ = store_->submissions().hand_over(changes_);
     }
 
     detail::store<Layout>* store_;
     detail::recorder* changes_;              // owned
-    detail::array_list<std::uint64_t> ids_;  // reserved, and not used yet
+    detail::array_list<std::uint64_t> ids_;  // reserved and unused
 };
 using command_buffer = basic_command_buffer<layouts::bound>;
 

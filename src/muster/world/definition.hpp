@@ -1,4 +1,5 @@
-// definition: what a fragment means to its world, said once: `w.define<position>().needs<velocity>()`.
+// definition: sets the traits, the default value and the hooks of a fragment in its world:
+// `w.define<position>().needs<velocity>()`.
 #pragma once
 
 #include <muster/event/connection.hpp>
@@ -11,27 +12,29 @@
 
 namespace muster {
 
-/// Says what a fragment means. `T` is the type of its values, or void if only the id is known. Each call
-/// takes effect at once, for all that happens from then on; what entities have already stays as it is.
-/// A definition must not outlive its world. `errc::dead_fragment` if the fragment was destroyed
-/// meanwhile; a failed call has changed nothing.
+/// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
+/// takes effect at once for all later changes; components that entities already have stay as they
+/// are. Throws `errc::dead_fragment` if the fragment was destroyed; a failed call changes nothing.
+/// A definition must not outlive its world.
 template <class Layout, class T>
 class basic_definition {
 public:
     using id_type = basic_id<Layout>;
 
+    /// Returns the id of the fragment.
     [[nodiscard]] id_type id() const noexcept { return id_; }
-    // NOLINTNEXTLINE(google-explicit-constructor): it stands for the fragment
+    // NOLINTNEXTLINE(google-explicit-constructor): a handle to the fragment
     operator id_type() const noexcept { return id_; }
 
-    /// The same as `world::name`: errors show it, and `lookup` finds the fragment by it.
+    /// Like `world::name`: error messages show it, and `lookup` finds the fragment by it.
     basic_definition& name(std::string_view text) {
         (void)fragment();
         store_->name(id_, text);
         return *this;
     }
 
-    /// The value where none is given: `add`, `needs`. An id that has no type yet gets this one.
+    /// Sets the value that `add` and `needs` use. An id that has no type yet takes the type of this
+    /// value.
     template <class Value>
     basic_definition& default_value(Value&& value) {
         using type = std::conditional_t<std::is_void_v<T>, std::remove_cvref_t<Value>, T>;
@@ -39,19 +42,20 @@ public:
         auto made = detail::boxed_value::holding(static_cast<type>(std::forward<Value>(value)));
         (void)fragment();
         detail::fragment_data& which = store_->template ensure_fragment<type>(id_, nullptr);
-        const typename detail::store<Layout>::busy_scope nobody_else(*store_);
+        const typename detail::store<Layout>::busy_guard busy(*store_);
         const detail::boxed_value old = std::move(which.default_value);
         which.default_value = std::move(made);
-        which.is_open = false;
+        which.is_untyped = false;
         return *this;
     }
 
-    /// How the world copies a component, for a clone or from a default value, which then need not be
-    /// copyable: what the caller hands over is copied or moved as usual.
-    /// `T copy(const T&)`; for an id `void copy(void* to, const void* from)`, which makes the value.
+    /// Sets how the world copies a component, for a clone or from a default value. The type then
+    /// need not be copyable; values that the caller passes are copied or moved as usual. `copy` is
+    /// `T copy(const T&)`; for an id `void copy(void* to, const void* from)`, which constructs the
+    /// value.
     template <class Function>
     basic_definition& duplicate(Function&& copy) {
-        using function = std::remove_cvref_t<Function>;
+        using function = std::decay_t<Function>;
         detail::duplicate_function made{detail::boxed_value::holding(std::forward<Function>(copy)),
                                         [](const void* what, void* to, const void* from) {
                                             const auto& call = *static_cast<const function*>(what);
@@ -61,14 +65,15 @@ public:
                                                 ::new (to) T(call(*static_cast<const T*>(from)));
                                         }};
         detail::fragment_data& which = fragment();
-        const typename detail::store<Layout>::busy_scope nobody_else(*store_);
+        const typename detail::store<Layout>::busy_guard busy(*store_);
         const detail::duplicate_function old = std::move(which.duplicate);
         which.duplicate = std::move(made);
         return *this;
     }
 
-    /// An entity that gets this fragment gets these, too, with their default values; circles are fine.
-    /// An id that has no type yet becomes a tag. `errc::no_default` comes with the first entity.
+    /// Makes every entity to which this fragment is added also receive these, with their default
+    /// values. Cycles are allowed. An id that has no type yet becomes a tag. `errc::no_default` is
+    /// thrown only when the first entity needs the value.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     basic_definition& needs() {
@@ -76,6 +81,7 @@ public:
         store_->add_needs(id_, all);
         return *this;
     }
+    /// Like `needs` by type, for fragments.
     template <detail::fragment_or_tag... Fragments>
         requires(sizeof...(Fragments) > 0)
     basic_definition& needs(const Fragments&... fragments) {
@@ -84,58 +90,66 @@ public:
         return *this;
     }
 
-    /// Clones do not get it.
+    /// Sets whether clones omit this fragment.
     basic_definition& unique(bool is = true) {
         fragment().is_unique = is;
-        store_->note_meaning();
+        store_->invalidate_traits();
         return *this;
     }
-    /// Chunks with it are left out of queries that do not name it.
+    /// Sets whether queries that do not name this fragment skip the chunks that have it.
     basic_definition& hidden(bool is = true) {
         fragment().is_hidden = is;
-        store_->note_meaning();
+        store_->invalidate_traits();
         return *this;
     }
-    /// Kept beside the chunks: getting or losing it moves nothing, and a value stays where it is while it
-    /// lives. For what comes and goes often. `errc::fragment_in_use` once entities have it. A type that
-    /// cannot be moved is sparse by itself; see also `component_traits`.
+    /// Stores the values outside of the chunks. Adding or removing the fragment then moves no
+    /// components, and a value keeps its address while it lives. Use it for fragments that are
+    /// added and removed often. Throws `errc::fragment_in_use` if entities have the fragment. A
+    /// type that cannot be moved is always sparse; see also `component_traits`.
     basic_definition& sparse() {
         store_->make_sparse(fragment());
         return *this;
     }
-    /// A mark for tools: the fragment serves the program itself, not its data.
+    /// Marks the fragment, for tools, as a part of the program rather than of its data.
     basic_definition& internal(bool is = true) {
         fragment().is_internal = is;
         return *this;
     }
-    /// What becomes of its entities when the fragment is destroyed.
+    /// Sets what happens to the entities that have the fragment when it is destroyed.
     basic_definition& when_destroyed(destruction policy) {
         fragment().destroys_owners = policy == destruction::destroy_owners;
         return *this;
     }
 
-    /// Hooks: see `world::on_insert` and its like, which give a connection to cut them by.
+    /// Adds a hook; see `world::on_insert`, which returns a connection to disconnect it.
     template <class Hook>
     basic_definition& on_insert(Hook&& hook) {
         return add(detail::hook_kind::insert, std::forward<Hook>(hook));
     }
+    /// Adds a hook; see `world::on_assign`.
     template <class Hook>
     basic_definition& on_assign(Hook&& hook) {
         return add(detail::hook_kind::assign, std::forward<Hook>(hook));
     }
+    /// Adds a hook; see `world::on_set`.
     template <class Hook>
     basic_definition& on_set(Hook&& hook) {
         return add(detail::hook_kind::set, std::forward<Hook>(hook));
     }
+    /// Adds a hook; see `world::on_remove`.
     template <class Hook>
     basic_definition& on_remove(Hook&& hook) {
         return add(detail::hook_kind::remove, std::forward<Hook>(hook));
     }
 
+    /// Returns whether the fragment is unique.
     [[nodiscard]] bool is_unique() const { return fragment().is_unique; }
+    /// Returns whether the fragment is hidden.
     [[nodiscard]] bool is_hidden() const { return fragment().is_hidden; }
+    /// Returns whether the fragment is internal.
     [[nodiscard]] bool is_internal() const { return fragment().is_internal; }
-    [[nodiscard]] bool is_sparse() const { return fragment().beside != nullptr; }
+    /// Returns whether the fragment is sparse.
+    [[nodiscard]] bool is_sparse() const { return fragment().sparse_values != nullptr; }
 
 private:
     template <class>
@@ -143,8 +157,8 @@ private:
     basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
         if constexpr (std::is_void_v<T>)
             (void)fragment();
-        else  // what is said of T must not meet values of another type
-            store_->template ensure_fragment<T>(id_, nullptr).is_open = false;
+        else  // a definition for T must not apply to values of another type
+            store_->template ensure_fragment<T>(id_, nullptr).is_untyped = false;
     }
     [[nodiscard]] detail::fragment_data& fragment() const { return store_->open_fragment(id_); }
     template <class Hook>

@@ -1,33 +1,37 @@
-// world: entities and their components. Owns everything and forwards to it: the algorithms are in the
-// rooms below (`store` moves entities between chunks, `storage` keeps the chunks, `id` the ids).
+// world: entities and their components. `basic_world` owns all parts and forwards to them: `store`
+// moves entities between chunks, `storage` holds the chunks, `id` issues the ids.
 //
-// For every call
-//   failure        An `error`, `std::bad_alloc` or an exception of a component's constructor leaves the
-//                  world as it was, unless the call says otherwise. Only the fragment of a component
-//                  type, made at its first use with a key from the top of the range, stays.
-//   bad ids        `alive`, `has`, `try_get`, `empty`, `name` answer for any bits at all. `destroy`,
-//                  `remove`, `clear` say false to what is dead or null; an id of another world is
-//                  `errc::foreign_entity`. All others: `errc::dead_entity` or `errc::foreign_entity`.
-//   invalidation   A reference to a component ends when its entity gets or loses a fragment, when an
-//                  entity enters its chunk or a call that would have let one in fails (the columns may
-//                  grow), or another leaves it (the last row moves). Reading and assigning ends nothing.
-//   threads        Const calls may run side by side from any threads. Any other call must run alone;
-//                  writing through a reference counts as writing that component only.
-//   scopes         In a scope (after `defer`, in a loop, a callback of a call, a hook) changes of entities
-//                  are recorded and applied when the outermost scope closes; see `defer`.
-//   components     While code of a component's author runs (its copy constructor, its destructor), changes
-//                  are `errc::in_scope`; reading and naming is fine. A move constructor must not use the
-//                  world.
+// Rules for every call
+//   failure        A call that throws an `error`, `std::bad_alloc` or an exception of a component's
+//                  constructor leaves the world unchanged, unless its comment says otherwise. Only
+//                  the fragment that the first use of a component type creates stays; its key
+//                  comes from the top of the range.
+//   bad ids        `alive`, `has`, `try_get`, `empty` and `name` accept any bits. `destroy`,
+//                  `remove` and `clear` return false for a dead or null id and throw
+//                  `errc::foreign_entity` for an id of another world. All other calls throw
+//                  `errc::dead_entity` or `errc::foreign_entity`.
+//   invalidation   Adding a fragment to an entity, or removing one, invalidates references to its
+//                  components. Inserting an entity into a chunk, even by a call that fails,
+//                  invalidates references into that chunk (columns may grow). So does removing an
+//                  entity from it (the last row moves). Reading and assigning invalidate nothing.
+//                  Sparse values keep their address; see `basic_definition::sparse`.
+//   threads        Any threads may make const calls concurrently. Every other call needs exclusive
+//                  access to the world. Writing through a reference writes that component only.
+//   scopes         In a scope (after `defer`, in a loop, a callback or a hook) changes to entities
+//                  are deferred until the outermost scope closes; see `defer`.
+//   components     While a component's copy constructor or destructor runs, changes throw
+//                  `errc::in_scope`; reading and naming are allowed. A move constructor must not
+//                  use the world.
 //
-// With MUSTER_UNCHECKED, `get`, `set` and their like on an entity that is not alive, and `get` of what
-// is missing, are undefined behaviour instead of errors.
+// With MUSTER_UNCHECKED, passing a dead entity to `get`, `set` and similar calls is undefined
+// behaviour instead of an error. So is `get` of a missing component.
 #pragma once
 
 #include <muster/event/connection.hpp>
 #include <muster/event/observer.hpp>
 #include <muster/id/living_iterator.hpp>
 #include <muster/query/query.hpp>
-#include <muster/store/beside.hpp>
+#include <muster/store/sparse_put.hpp>
 #include <muster/store/store.hpp>
 #include <muster/system/system.hpp>
 #include <muster/type/component_type.hpp>
@@ -52,13 +56,14 @@
 
 namespace muster {
 
-/// Neither copied nor moved. For layouts of your own, one source file of the program includes
-/// <muster/world/instantiate.hpp> and says MUSTER_INSTANTIATE(layout).
+/// A world: entities, their components, and the systems that process them. Neither copyable nor
+/// movable. To use a custom layout, one source file of the program includes
+/// <muster/world/instantiate.hpp> and expands MUSTER_INSTANTIATE(layout).
 template <class Layout>
 class basic_world {
     using store_type = detail::store<Layout>;
     template <class Arg>
-    using incoming = detail::incoming<Arg>;
+    using bound_value = detail::bound_value<Arg>;
 
 public:
     using id_type = basic_id<Layout>;
@@ -69,102 +74,115 @@ public:
     template <class T>
     using fragment_type = basic_fragment<T, Layout>;
 
+    /// Creates an empty world. For errors see `world_options`.
     explicit basic_world(const world_options& options = {}) : store_(options) {}
-    ~basic_world() { store_.end(); }  // destructors of components may still ask
+    /// Destroys all values and calls no hooks. Destructors of components may still query the world.
+    ~basic_world() { store_.end(); }
     basic_world(const basic_world&) = delete;
     basic_world& operator=(const basic_world&) = delete;
 
-    /// Never 0, and of no other living world.
+    /// Returns the number of the world. It is never 0, and no other living world has it.
     [[nodiscard]] std::uint64_t number() const noexcept { return store_.number(); }
-    /// "W:1"
+    /// Returns the number as text: "W:1".
     [[nodiscard]] friend std::string to_string(const basic_world& w) {
         return detail::text("W:", w.number());
     }
+    /// Prints `to_string(w)`.
     template <class Traits>
     friend std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                                         const basic_world& w) {
         return out << to_string(w).c_str();
     }
 
-    // ---- entities come -------------------------------------------------------------------------
+    // ---- creating entities ---------------------------------------------------------------------
 
-    /// An entity with these components, each of a type of its own. `errc::id_overflow` when no key is
-    /// left. O(components), amortised where columns grow.
+    /// Creates an entity with these components: one per type or, with `with`, one per fragment.
+    /// Throws `errc::id_overflow` if no key is left. O(components), amortised where columns grow.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
         if constexpr (store_type::template all_typed<Ts...>)
-            return store_.template spawn<Ts...>(incoming<Ts>(values)...);
+            return store_.template spawn<Ts...>(bound_value<Ts>(values)...);
         else
-            return store_.template spawn_given<Ts...>(incoming<Ts>(values)...);
+            return store_.template spawn_given<Ts...>(bound_value<Ts>(values)...);
     }
 
-    /// Exactly this id; for its errors see `id_pool::create_at`.
+    /// Like `spawn`, but creates exactly the id `wanted`. Throws as `id_pool::create_at` does.
     template <class... Ts>
     id_type spawn_at(id_type wanted, Ts&&... values) {
-        return store_.template spawn_at<Ts...>(wanted, incoming<Ts>(values)...);
+        return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
     }
 
-    /// `count` entities with copies of these components; all or none. The ids are those that as many
-    /// single calls would give, in that order.
+    /// Creates `count` entities with copies of these components; all or none. Returns the ids that
+    /// `count` calls of `spawn` would return, in that order.
     template <class... Ts>
     std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
-        store_.prepare(count);  // too many is an error of ours, not the vector's
+        store_.prepare(count);  // `errc::id_overflow`, not the vector's length_error
         std::vector<id_type> made(count);
         spawn_into(std::span<id_type>(made), values...);
         return made;
     }
 
-    /// The same, for each place of `out`. Nothing is written to `out` if it fails.
+    /// Like `spawn_many`, but writes an id to each element of `out`. A failed call writes nothing
+    /// to `out`.
     template <class... Ts>
     void spawn_into(std::span<id_type> out, const Ts&... values) {
         store_.prepare(out.size());
-        const many<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
         store_.spawn_many(out, given.chunk, given);
     }
 
-    /// The same, and `fill(rows)` to give each row its own values, before hooks see them. If `fill`
-    /// throws, the entities are destroyed again.
+    /// Like `spawn_many`, but calls `fill(rows)` to set the values of each row before hooks see
+    /// them. If `fill` throws, destroys the new entities.
     template <class Fill, class... Ts>
     void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
-        static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs components to fill.");
+        static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs at least one component type.");
         store_.prepare(count);
-        const many<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
         store_.spawn_rows(
             count, given.chunk, given, [&](const detail::chunk_data& into, std::size_t first) {
-                // SAFETY: the column of ids.
+                // SAFETY: the column `ids` stores values of `id_type`.
                 const auto* const all = reinterpret_cast<const id_type*>(into.ids.data) + first;
                 std::forward<Fill>(fill)(rows_type(store_, &into, first, count, all));
             });
     }
 
-    /// An entity for each row of these columns (arrays, vectors, spans; one per component, of equal
-    /// length): `w.spawn_columns(positions, velocities)`. All or none; `errc::size_mismatch` if the
-    /// lengths differ. Each value is written once: the fastest way to make many entities.
+    /// Creates an entity for each row of these columns (arrays, vectors, spans; one per component,
+    /// of equal length): `w.spawn_columns(positions, velocities)`. All or none. Throws
+    /// `errc::size_mismatch` if the lengths differ. Writes each value once: the fastest way to
+    /// create many entities.
     template <class... Columns>
     std::vector<id_type> spawn_columns(const Columns&... columns) {
-        const std::size_t count = common_size(columns...);
-        store_.prepare(count);
-        std::vector<id_type> made(count);
-        spawn_columns_into(std::span<id_type>(made), columns...);
-        return made;
+        constexpr bool fits = sizeof...(Columns) > 0 && (... && is_column<Columns>);
+        static_assert(fits, "muster: spawn_columns takes at least one array, vector or span.");
+        if constexpr (fits) {
+            const std::size_t count = common_size(columns...);
+            store_.prepare(count);
+            std::vector<id_type> made(count);
+            spawn_columns_into(std::span<id_type>(made), columns...);
+            return made;
+        } else {
+            return {};
+        }
     }
-    /// The same; `out` has the columns' length, too. Nothing is written to it if it fails.
+    /// Like `spawn_columns`, but writes the ids to `out`, which must have the length of the
+    /// columns. A failed call writes nothing to `out`.
     template <class... Columns>
     void spawn_columns_into(std::span<id_type> out, const Columns&... columns) {
         (void)common_size(out, columns...);
         store_.prepare(out.size());
-        const many<element<Columns>...> given(store_, 1, std::data(columns)...);
+        const initial_values<element<Columns>...> given(store_, 1, std::data(columns)...);
         store_.spawn_many(out, given.chunk, given);
     }
 
-    /// A copy of `prototype`, with these components instead of or beside its own. What is given need
-    /// not be copyable; `errc::not_copyable` if something else of it is not.
+    /// Creates a copy of `prototype`, in which `values` replace or extend the components of
+    /// `prototype`. `values` need not be copyable. Throws `errc::not_copyable` if another component
+    /// of `prototype` cannot be copied.
     template <class... Ts>
     id_type clone(at_type prototype, Ts&&... values) {
-        return store_.template clone<Ts...>(prototype, incoming<Ts>(values)...);
+        return store_.template clone<Ts...>(prototype, bound_value<Ts>(values)...);
     }
 
-    /// `count` copies; all or none.
+    /// Like `clone`, but creates `count` copies; all or none.
     template <class... Ts>
     std::vector<id_type> clone_many(std::size_t count, at_type prototype, const Ts&... values) {
         (void)store_.require(prototype, "clone");
@@ -173,144 +191,162 @@ public:
         clone_into(std::span<id_type>(made), prototype, values...);
         return made;
     }
+    /// Like `clone_many`, but writes an id to each element of `out`.
     template <class... Ts>
     void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
         (void)store_.require(prototype, "clone");
         store_.prepare(out.size());
-        const many<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
         store_.clone_many(out, prototype, given.chunk, given);
     }
 
-    /// A recipe to make entities from, again and again.
+    /// Returns an empty builder: a set of component values to create entities from, many times.
     [[nodiscard]] builder_type builder() noexcept { return builder_type(store_); }
 
-    // ---- which entities are there --------------------------------------------------------------
+    // ---- living entities -----------------------------------------------------------------------
 
-    /// O(1), one load. Never throws.
+    /// Returns whether `e` is alive. O(1), one load. Never throws.
     [[nodiscard]] bool alive(id_type e) const noexcept { return store_.alive(e); }
+    /// Returns whether all of these ids are alive. Never throws.
     template <class... Ids>
     [[nodiscard]] bool alive_all(const Ids&... es) const noexcept {
         return (... && alive(es));
     }
+    /// Returns whether at least one of these ids is alive. Never throws.
     template <class... Ids>
     [[nodiscard]] bool alive_any(const Ids&... es) const noexcept {
         return (... || alive(es));
     }
-    /// Whether it has no components; what is not alive has none.
+    /// Returns whether `e` has no components; true for an id that is not alive.
     [[nodiscard]] bool empty(id_type e) const noexcept {
         return !store_.alive(e) || !store_.has_any(e);
     }
-    /// Living entities; the world's own ids, those of component types, do not count.
+    /// Returns the number of living entities, without the world-owned ids of component types.
     [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
 
     using entity_iterator = detail::living_iterator<store_type, id_type>;
     class entity_range;
-    /// All living entities, by key: `for (entity e : w.entities())`. The world may change meanwhile: an
-    /// iterator holds a key, not an address, and goes on with the next that is alive by then.
+    /// Returns all living entities, ordered by key: `for (entity e : w.entities())`. The world may
+    /// change during the loop: an iterator stores a key, not an address, and advances to the next
+    /// key that is alive by then.
     [[nodiscard]] entity_range entities() const noexcept { return entity_range(store_); }
 
-    // ---- entities go ---------------------------------------------------------------------------
+    // ---- destroying entities -------------------------------------------------------------------
 
-    /// False if it was not alive. Its version is spent at once: no copy of the id is alive any more.
-    /// O(its components). Destroying the fragment of a type takes that component from all entities,
-    /// chunk by chunk as `clear<T>()` does; the next use of the type makes a new fragment.
+    /// Destroys `e`, so that no copy of its id is alive any more. Returns false if it was not
+    /// alive. O(components of `e`).
+    ///
+    /// If `e` is a fragment, also removes it from all entities that have it, or destroys these; see
+    /// `basic_definition::when_destroyed`. All or nothing. The next use of a component type creates
+    /// a new fragment.
     bool destroy(at_type e) { return store_.destroy(e); }
 
-    /// How many of them were alive when their turn came: one that died with another is not counted, but
-    /// in a scope and where somebody is told, where all are counted that are alive. If one is of another
-    /// world, none is destroyed.
+    /// Destroys several entities. Returns how many were alive when their turn came; an entity that
+    /// died with another does not count. In a scope, and in a world with hooks or observers, all
+    /// that were alive before the call count. If an id is of another world, throws
+    /// `errc::foreign_entity` and destroys none.
     template <class... Ids>
         requires(sizeof...(Ids) > 0)
     std::size_t destroy(at_type first, const Ids&... others) {
         const id_type all[] = {first.id, id_type(others)...};
         return store_.destroy(all, first.where);
     }
+    /// Like `destroy` of several ids, for an array of ids.
     std::size_t destroy(std::span<const id_type> all,
                         std::source_location where = std::source_location::current()) {
         return store_.destroy(all, where);
     }
 
-    /// Destroys all entities for which `wants(entity)` is true; how many. They die after all were
-    /// asked, so that `wants` sees the world before, and may throw. O(keys).
+    /// Destroys all entities for which `predicate(entity)` returns true, and returns their number.
+    /// Calls `predicate` for all entities first, so that it sees the unchanged world and may throw.
+    /// O(keys).
     template <class Predicate>
-    std::size_t destroy_if(Predicate&& wants,
+    std::size_t destroy_if(Predicate&& predicate,
                            std::source_location where = std::source_location::current()) {
         std::vector<id_type> chosen;
         store_.refuse_in_phase("destroy_if");
         typename store_type::scope changes(store_);
-        for (const id_type e : entities())
-            if (wants(e)) chosen.push_back(e);
+        constexpr bool fits = std::is_invocable_r_v<bool, Predicate&, id_type>;
+        static_assert(fits, "muster: the predicate of destroy_if takes (entity) and returns bool.");
+        if constexpr (fits)
+            for (const id_type e : entities())
+                if (predicate(e)) chosen.push_back(e);
         const std::size_t count = store_.destroy(chosen, where);
         changes.commit();
         return count;
     }
 
-    /// Destroys all entities and all singletons. Old handles stay dead; the number, the fragments of
-    /// component types, what was said of them and their hooks stay. Not in a scope: `errc::in_scope`. An
-    /// entity whose `on_remove` throws stays; the others go, and the first exception is thrown again.
+    /// Destroys all entities and all singletons. Keeps the world's number, the fragments of
+    /// component types, their definitions and their hooks. Old handles stay dead. Throws
+    /// `errc::in_scope` in a scope. An entity whose `on_remove` or `on_destroy` hook throws stays
+    /// alive; the others are destroyed, and the first exception is rethrown.
     void reset(std::source_location where = std::source_location::current()) {
         store_.reset(where);
     }
 
     // ---- components ----------------------------------------------------------------------------
 
-    /// Gives `e` these components, or assigns to those it has, all in one move. Values may lie in this
-    /// world. O(all its components) if one is new, else O(given).
+    /// Adds these components to `e`, or assigns those that it has, all in one move. Values may lie
+    /// in this world. O(components of `e`) if a component is new, else O(values).
     template <class... Ts>
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
-        store_.template put<store_type::present::assign, Ts...>(e, "set", incoming<Ts>(values)...);
+        store_.template put<store_type::if_present::replace, Ts...>(e, "set",
+                                                                    bound_value<Ts>(values)...);
     }
 
-    /// Gives `e` default values (see `define`) of those types that it does not have; false if it has them
-    /// all.
+    /// Adds default values (see `define`) of those types that `e` does not have. Returns false if
+    /// it has all of them. Throws `errc::no_default` if a type has no default value.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        if (store_.is_shared()) [[unlikely]] {
+        if (store_.is_parallel()) [[unlikely]] {
             const detail::fragment_name all[] = {detail::fragment_name::of<Ts>()...};
-            return store_.share_start(e, detail::recorded_kind::start_missing, all, "add");
+            return store_.share_default(e, detail::recorded_kind::add_default, all, "add");
         }
-        if constexpr ((... || detail::is_pinned<Ts>)) {  // made where they stay
+        if constexpr ((... || detail::is_pinned<Ts>)) {  // cannot be moved: constructed in place
             const id_type all[] = {component<Ts>()...};
             return store_.add_defaults(e, all, "add");
         } else
-            return store_.template put<store_type::present::keep, Ts...>(
-                e, "add", incoming<Ts>(store_.template start_value<Ts>())...);
+            return store_.template put<store_type::if_present::skip, Ts...>(
+                e, "add", bound_value<Ts>(store_.template default_value<Ts>())...);
     }
 
-    /// Makes a T of these arguments and sets it. In a scope, the reference is to the value that waits.
+    /// Constructs a T from `args` and sets it. Returns a reference to it; in a scope, to the
+    /// pending value.
     template <class T, class... Args>
     T& emplace(at_type e, Args&&... args) {
         return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
     }
 
-    /// The same by fragment.
+    /// Like `emplace` by type, for a fragment.
     template <class T, class... Args>
     T& emplace(at_type e, fragment_type<T> fragment, Args&&... args) {
         if constexpr (detail::is_pinned<T>)
-            make_beside<T>(e, store_.template ensure_fragment<T>(fragment.id(), &e.where),
+            make_sparse<T>(e, store_.template ensure_fragment<T>(fragment.id(), &e.where),
                            "emplace", std::forward<Args>(args)...);
         else
             put(e, with(fragment, T(std::forward<Args>(args)...)));
         return store_.template placed<T>(e, store_.find_fragment(fragment.id()), "emplace");
     }
 
-    /// The T that `e` has, or one made of these arguments, for which no scope may be open:
-    /// `errc::in_scope`.
+    /// Returns the T of `e`; if it has none, constructs it from `args`. Throws `errc::in_scope` if
+    /// T is missing and a scope is open.
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
-        store_.refuse_in_phase("get_or_emplace of what is missing");
+        store_.refuse_in_phase("get_or_emplace of a missing component");
         (void)store_.require(e, "get_or_emplace");
-        store_.refuse_in_scope("get_or_emplace of what is missing");
+        store_.refuse_in_scope("get_or_emplace of a missing component");
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
     }
 
-    /// Calls `change(T&)` on the T that `e` has, then the hooks `on_assign` and `on_set`;
-    /// `errc::missing_component` if it has none. What `change` did before it, or a hook, throws stays. In
-    /// a scope, `change` is called at once, on a copy that is assigned in the end: `errc::not_copyable`.
+    /// Calls `change(T&)` on the T of `e`, then the hooks `on_assign` and `on_set`. In a scope,
+    /// calls `change` immediately, on the value pending in that scope or on a copy, which is
+    /// assigned when the scope closes. Throws `errc::missing_component` if `e` has no T, and
+    /// `errc::not_copyable` if a copy is needed and impossible. If `change` or a hook throws, what
+    /// `change` has written stays.
     template <class T, class Change>
     T& patch(at_type e, Change&& change) {
         if (store_.depth() == 0) (void)store_.template get<T>(e);
@@ -318,33 +354,35 @@ public:
                                         std::forward<Change>(change));
     }
 
-    /// Puts these values behind the others of a component that is a container, with `push_back`, and
-    /// tells the hooks, as `patch` does; `e` gets one if it has none.
+    /// Appends `values` with `push_back` to a component that is a container, then calls the hooks,
+    /// as `patch` does. If `e` has no T, appends them to its default value and adds that.
     template <class T, class... Values>
     T& append(at_type e, Values&&... values) {
-        const auto put_behind = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
+        const auto append_all = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
         if (store_.will_have(e, store_.template find_fragment<T>(), "append"))
-            return patch<T>(e, put_behind);
-        T made = store_.template start_value<T>();
-        put_behind(made);
+            return patch<T>(e, append_all);
+        T made = store_.template default_value<T>();
+        append_all(made);
         return emplace_as<T>("append", e, std::move(made));
     }
 
-    /// Calls the hooks as if `e`'s T had been assigned, after a change through a reference.
+    /// Calls the hooks as if the T of `e` had been assigned; for use after a write through a
+    /// reference. Throws `errc::missing_component` if `e` has no T.
     template <class T>
     void touch(at_type e) {
         store_.touch(e, store_.template find_fragment<T>(), detail::type_name<T>());
     }
 
-    /// The component, or `errc::missing_component`; several as a tuple of references. O(1).
+    /// Returns the T of `e`; for several types, a tuple of references. Throws
+    /// `errc::missing_component` if `e` does not have it. O(1).
     template <class T>
     [[nodiscard]] T& get(at_type e) {
-        store_.template watch<T>(true);
+        store_.template check_access<T>(true);
         return store_.template get<T>(e);
     }
     template <class T>
     [[nodiscard]] const T& get(at_type e) const {
-        store_.template watch<T>(false);
+        store_.template check_access<T>(false);
         return store_.template get<T>(e);
     }
     template <class T, class U, class... Ts>
@@ -356,46 +394,51 @@ public:
         return {get<T>(e), get<U>(e), get<Ts>(e)...};
     }
 
-    /// The component or null, for any id; several as a tuple of pointers. O(1), never throws.
+    /// Returns a pointer to the T of `e`, or null; accepts any id. For several types, returns a
+    /// tuple of pointers. O(1). Never throws, except `errc::undeclared_access` in builds with
+    /// thread checks.
     template <class T>
-    [[nodiscard]] T* try_get(id_type e) noexcept(!detail::watches_threads) {
-        store_.template watch<T>(true);
+    [[nodiscard]] T* try_get(id_type e) noexcept(!detail::checks_threads) {
+        store_.template check_access<T>(true);
         return store_.template find_value<T>(e);
     }
     template <class T>
-    [[nodiscard]] const T* try_get(id_type e) const noexcept(!detail::watches_threads) {
-        store_.template watch<T>(false);
+    [[nodiscard]] const T* try_get(id_type e) const noexcept(!detail::checks_threads) {
+        store_.template check_access<T>(false);
         return store_.template find_value<T>(e);
     }
     template <class T, class U, class... Ts>
-    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept(!detail::watches_threads) {
+    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept(!detail::checks_threads) {
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
     template <class T, class U, class... Ts>
     [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const
-        noexcept(!detail::watches_threads) {
+        noexcept(!detail::checks_threads) {
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
 
-    /// False for any id that is not alive. O(1), never throws.
+    /// Returns whether `e` has T; false if `e` is not alive. O(1), never throws.
     template <class T>
     [[nodiscard]] bool has(id_type e) const noexcept {
         return store_.has(e, store_.template find_fragment<T>());
     }
+    /// Returns whether `e` has all of these types. Never throws.
     template <class... Ts>
     [[nodiscard]] bool has_all(id_type e) const noexcept {
         return (... && has<Ts>(e));
     }
+    /// Returns whether `e` has at least one of these types. Never throws.
     template <class... Ts>
     [[nodiscard]] bool has_any(id_type e) const noexcept {
         return (... || has<Ts>(e));
     }
+    /// Returns whether `e` has none of these types. Never throws.
     template <class... Ts>
     [[nodiscard]] bool has_none(id_type e) const noexcept {
         return !has_any<Ts...>(e);
     }
 
-    /// Takes these components away in one move; false if it had none of them.
+    /// Removes these components in one move. Returns false if `e` had none of them.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     bool remove(at_type e) {
@@ -403,40 +446,41 @@ public:
     }
 
     // ---- components by fragment ----------------------------------------------------------------
-    // A fragment is an id, a `fragment<T>` or one that is predefined. For all calls: a fragment that is
-    // dead is `errc::dead_fragment`, one of another world `errc::foreign_entity`, one whose values are
-    // of another type `errc::type_mismatch`; where a call never throws, these are not there.
+    // A fragment argument is an id, a `fragment<T>` or an object of a tag type, such as `prefab`.
+    // All calls throw `errc::dead_fragment` if the fragment is dead, `errc::foreign_entity` if it
+    // is of another world, and `errc::type_mismatch` if its values are of another type. Calls that
+    // never throw treat such a fragment as missing.
 
-    /// Gives `e` this value, or assigns it. An id that was not used as a fragment takes the value's type;
-    /// a `fragment<T>` converts it to T. `with` does the same for several in one move.
+    /// Adds this value to `e`, or assigns it. A `fragment<T>` converts it to T; an id that was not
+    /// used as a fragment takes its type. To set several fragments in one move, pass them as
+    /// `with(fragment, value)`.
     template <detail::fragment_argument F, class T>
     void set(at_type e, const F& fragment, T&& value) {
-        static_assert(
-            !detail::is_with<std::remove_cvref_t<T>>,
-            "muster: several at once are all given by with(): with(tag), with(f, value).");
         put(e, with(fragment, std::forward<T>(value)));
     }
-    /// Gives `e` a tag, or the default value of a fragment that has values: `errc::no_default` if there
-    /// is none. An id that was not used as a fragment becomes a tag.
+    /// Adds a tag, or sets the default value of a fragment that has values. Throws
+    /// `errc::no_default` if there is none. An id that was not used as a fragment becomes a tag.
     template <detail::fragment_argument F>
     void set(at_type e, const F& fragment) {
         const detail::type_info* const type = store_.find_fragment(id_type(fragment)).type;
         if (type == nullptr || type->size == 0)
             put(e, with(id_type(fragment)));
         else
-            store_.put_default(store_type::present::assign, e, id_type(fragment), "set");
+            store_.put_default(store_type::if_present::replace, e, id_type(fragment), "set");
     }
-    /// The same if `e` does not have it; else false.
+    /// Like `set(e, fragment)`, but does nothing and returns false if `e` has the fragment.
     template <detail::fragment_or_tag F>
     bool add(at_type e, const F& fragment) {
-        return store_.put_default(store_type::present::keep, e, id_of(fragment), "add");
+        return store_.put_default(store_type::if_present::skip, e, id_of(fragment), "add");
     }
-    /// Gives `e` a copy of the value at this address, which is of the fragment's type.
+    /// Sets a copy of the value at this address, which must be of the fragment's type. Throws
+    /// `errc::not_copyable` if values of that type cannot be copied.
     void set_raw(at_type e, id_type fragment, const void* value) {
         store_.put_raw(e, fragment, value);
     }
 
-    /// O(1).
+    /// Returns the value of this fragment. Throws `errc::missing_component` if `e` does not have
+    /// it. O(1).
     template <class T>
     [[nodiscard]] T& get(at_type e, id_type fragment) {
         return store_.template get<T>(e, fragment, "get");
@@ -454,7 +498,8 @@ public:
         return store_.template get<T>(e, fragment, "get");
     }
 
-    /// Null also if the fragment's values are of another type. O(1), never throws.
+    /// Returns a pointer to the value of this fragment, or null, also if its values are of another
+    /// type. O(1), never throws.
     template <class T>
     [[nodiscard]] T* try_get(id_type e, id_type fragment) noexcept {
         return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
@@ -471,8 +516,8 @@ public:
     [[nodiscard]] const T* try_get(id_type e, basic_fragment<T, Layout> fragment) const noexcept {
         return try_get<T>(e, fragment.id());
     }
-    /// Where the value is, of whatever type; null if it is not there or the fragment is a tag. O(1),
-    /// never throws.
+    /// Returns the address of the value, whatever its type; null if `e` does not have it or the
+    /// fragment is a tag. O(1), never throws.
     [[nodiscard]] void* try_get_raw(id_type e, id_type fragment) noexcept {
         return store_.find_raw(e, store_.find_fragment(fragment));
     }
@@ -480,7 +525,7 @@ public:
         return store_.find_raw(e, store_.find_fragment(fragment));
     }
 
-    /// See `patch` by type.
+    /// Like `patch` by type, for a fragment.
     template <class T, class Change>
     T& patch(at_type e, id_type fragment, Change&& change) {
         if (store_.depth() == 0) (void)store_.template get<T>(e, fragment, "patch");
@@ -492,7 +537,7 @@ public:
     T& patch(at_type e, basic_fragment<T, Layout> fragment, Change&& change) {
         return patch<T>(e, fragment.id(), std::forward<Change>(change));
     }
-    /// See `touch` by type.
+    /// Like `touch` by type, for a fragment.
     template <detail::fragment_or_tag F>
     void touch(at_type e, const F& fragment) {
         const detail::fragment_data& known =
@@ -500,28 +545,32 @@ public:
         store_.touch(e, known, known.name);
     }
 
-    /// O(1), never throws.
+    /// Returns whether `e` has this fragment. O(1), never throws.
     template <detail::fragment_or_tag F>
     [[nodiscard]] bool has(id_type e, const F& fragment) const noexcept {
-        return store_.has(e, look(fragment));
+        return store_.has(e, find_fragment(fragment));
     }
+    /// Returns whether `e` has all of these fragments. Never throws.
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] bool has_all(id_type e, const Fs&... fragments) const noexcept {
         return (... && has(e, fragments));
     }
+    /// Returns whether `e` has at least one of these fragments. Never throws.
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] bool has_any(id_type e, const Fs&... fragments) const noexcept {
         return (... || has(e, fragments));
     }
+    /// Returns whether `e` has none of these fragments. Never throws.
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] bool has_none(id_type e, const Fs&... fragments) const noexcept {
         return !has_any(e, fragments...);
     }
 
-    /// Takes these away in one move; false if it had none of them. A dead fragment is one it has not.
+    /// Removes these fragments in one move. Returns false if `e` had none of them. Ignores dead
+    /// fragments.
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     bool remove(at_type e, const Fs&... fragments) {
@@ -532,105 +581,123 @@ public:
         return store_.remove(e, fragments);
     }
 
-    /// Takes it from every entity; as `clear<T>()`. 0 for what is no fragment.
+    /// Removes this fragment from every entity, as `clear<T>()` does. Returns 0 for an id that is
+    /// no fragment.
     template <detail::fragment_or_tag F>
     std::size_t clear_fragment(const F& fragment) {
-        return store_.clear_fragment(look(fragment));
+        return store_.clear_fragment(find_fragment(fragment));
     }
-    /// How many entities have it. O(chunks with it), never throws.
+    /// Returns how many entities have this fragment. O(chunks with it), never throws.
     template <detail::fragment_or_tag F>
     [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
-        return store_.count(look(fragment));
+        return store_.count(find_fragment(fragment));
     }
 
-    /// Gives all entities that have `from` copies of its values as values of `to`; how many. An id that
-    /// was not used as a fragment takes the type. All or nothing for each chunk.
+    /// For each entity that has `from`, sets `to` to a copy of its value; returns how many. A `to`
+    /// that was not used as a fragment takes the type. Throws `errc::not_copyable` if values of
+    /// `from` cannot be copied. Each chunk is copied completely or not at all; with sparse
+    /// fragments, each entity.
     std::size_t copy_fragment(id_type from, id_type to,
                               std::source_location where = std::source_location::current()) {
         return store_.copy_fragment(from, to, where);
     }
 
-    /// Calls `look(id fragment, void* value)` for each fragment of `e`, in the order the world met them;
-    /// the value of a tag is null. A scope, as a loop is.
-    template <class Look>
-    void each_fragment(at_type e, Look&& look) {
+    /// Calls `callback(id fragment, void* value)` for each fragment of `e`, in the order in which
+    /// the world first used them. The value of a tag is null. Opens a scope, as a loop does.
+    template <class Callback>
+    void each_fragment(at_type e, Callback&& callback) {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
         typename store_type::scope changes(store_);
-        for (const detail::fragment_data* one : store_.fragments_of(e.id))
-            look(store_.id_of(*one), store_.find_raw(e.id, *one));
+        for (const detail::fragment_data* fragment : store_.fragments_of(e.id))
+            callback(store_.id_of(*fragment), store_.find_raw(e.id, *fragment));
         changes.commit();
     }
-    /// `look(id fragment, const void* value)`.
-    template <class Look>
-    void each_fragment(at_type e, Look&& look) const {
+    /// Like `each_fragment` above, but calls `callback(id fragment, const void* value)` and opens
+    /// no scope.
+    template <class Callback>
+    void each_fragment(at_type e, Callback&& callback) const {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
-        for (const detail::fragment_data* one : store_.fragments_of(e.id))
-            look(store_.id_of(*one), static_cast<const void*>(store_.find_raw(e.id, *one)));
+        for (const detail::fragment_data* fragment : store_.fragments_of(e.id))
+            callback(store_.id_of(*fragment),
+                     static_cast<const void*>(store_.find_raw(e.id, *fragment)));
     }
 
-    /// Takes all components away in one move; false if it had none. It stays alive.
+    /// Removes all components in one move; `e` stays alive. Returns false if it had none.
     bool clear(at_type e) { return store_.clear(e); }
 
-    /// Takes T from every entity; how many had it. Chunk by chunk: one that fails stays as it was, the
-    /// others go on, and the first exception is thrown again in the end.
+    /// Removes T from every entity; returns how many had it. Works chunk by chunk: a chunk whose
+    /// change throws stays unchanged, the others continue, and the first exception is rethrown at
+    /// the end.
     template <class T>
     std::size_t clear() {
         return store_.clear_fragment(store_.template find_fragment<T>());
     }
 
-    /// How many entities have T, a singleton among them. O(chunks with T).
+    /// Returns how many entities have T, a singleton included. O(chunks with T), never throws.
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
         return store_.count(store_.template find_fragment<T>());
     }
 
-    /// The first entity, by chunk and row, whose T equals `value`, or the null id. `wants` must not change
-    /// the world. O(entities with T).
+    /// Returns the first entity, by chunk and row (sparse: by slot), whose T equals `value`, or the
+    /// null id. O(entities with T).
     template <class T>
     [[nodiscard]] id_type find(const T& value) const {
-        return find_if<T>([&](const T& one) { return one == value; });
+        return find_if<T>([&](const T& candidate) { return candidate == value; });
     }
+    /// Like `find`, for the first T for which `predicate(const T&)` returns true. `predicate` must not
+    /// change the world.
     template <class T, class Predicate>
-    [[nodiscard]] id_type find_if(Predicate&& wants) const {
-        static_assert(!detail::is_tag<T>, "muster: a tag has no value to look for.");
+    [[nodiscard]] id_type find_if(Predicate&& predicate) const {
+        static_assert(!detail::is_tag<T>, "muster: a tag has no value to search for.");
+        constexpr bool fits = std::is_invocable_r_v<bool, Predicate&, const T&>;
+        static_assert(fits, "muster: the predicate of find_if takes (const T&) and returns bool.");
+        const auto matches = [&](const T& value) -> bool {
+            if constexpr (fits)
+                return predicate(value);
+            else
+                return false;
+        };
         const detail::fragment_data& fragment = store_.template find_fragment<T>();
         for (std::size_t i = 0; i < fragment.chunks.size(); ++i) {
             const detail::chunk_data& chunk = store_.graph().at(fragment.chunks[i]);
             for (std::size_t row = 0; row < chunk.size; ++row)
-                if (wants(static_cast<const T&>(
-                        *detail::value_at<T>(fragment.base(chunk.index), row))))
+                if (matches(*detail::value_at<T>(fragment.base(chunk.index), row)))
                     return reinterpret_cast<const id_type*>(chunk.ids.data)[row];
         }
-        if (const detail::sparse_set* const set = fragment.beside)
+        if (const detail::sparse_set* const set = fragment.sparse_values)
             for (auto at = set->next(0); at != detail::no_slot; at = set->next(to_int(at) + 1))
-                if (wants(*reinterpret_cast<const T*>(set->at(at))))
+                if (matches(*reinterpret_cast<const T*>(set->at(at))))
                     return *reinterpret_cast<const id_type*>(set->ids_at(at));
         return {};
     }
 
     // ---- order ---------------------------------------------------------------------------------
 
-    /// Puts the values of a sparse T, and the loops that it leads, in the order that `is_before(a, b)` of
-    /// two values says; equal ones stay in their order. Moves the values: references to T end. If it
-    /// throws, nothing has changed. `errc::not_sparse`, `errc::not_movable` for types that cannot be
-    /// moved, `errc::in_scope`. O(n log n).
+    /// Sorts the values of a sparse T, and thereby the loops that T leads, by `is_before(a, b)`;
+    /// stable. Throws `errc::not_sparse`, `errc::not_movable` for types that cannot be moved, and
+    /// `errc::in_scope`. If it throws, nothing has changed. Moves the values: invalidates
+    /// references to T. O(n log n).
     template <class T, class Before>
     void sort(Before&& is_before) {
         sort_values<T>(store_.template ensure_fragment<T>(), is_before);
     }
+    /// Like `sort` by type, for a fragment.
     template <class T, class Before>
     void sort(fragment_type<T> fragment, Before&& is_before) {
         sort_values<T>(store_.template get_fragment<T>(fragment.id(), "sort", nullptr), is_before);
     }
-    /// In the order in which a loop over `Other` comes to them; those without it come behind. O(entities
-    /// with T or Other).
+    /// Sorts the values of a sparse T into the order in which a loop over `Other` visits the
+    /// entities; entities without `Other` come last. Throws and invalidates as `sort` does.
+    /// O(entities with T or Other).
     template <class T, class Other>
     void sort_like() {
         store_.sort_like(store_.template ensure_fragment<T>(),
                          store_.template ensure_fragment<Other>());
     }
+    /// Like `sort_like` by type, for fragments.
     template <detail::fragment_or_tag F, detail::fragment_or_tag G>
     void sort_like(const F& fragment, const G& other) {
         store_.sort_like(store_.get_fragment(id_of(fragment), "sort_like", nullptr),
@@ -639,13 +706,13 @@ public:
 
     // ---- singletons ----------------------------------------------------------------------------
 
-    /// World data: the component of its own fragment. `single` is `errc::missing_component` if it was
-    /// not set.
+    /// Sets the singleton T: data of the world, stored as a component of the fragment of T itself.
     template <class T>
     void set_single(T&& value, std::source_location where = std::source_location::current()) {
         const id_type self = component<std::remove_cvref_t<T>>();
         set(at_type(self, where), std::forward<T>(value));
     }
+    /// Returns the singleton T. Throws `errc::missing_component` if it was not set.
     template <class T>
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
         T* const found = try_get<T>(self<T>());
@@ -659,10 +726,12 @@ public:
         if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
         return *found;
     }
+    /// Returns whether the singleton T was set. Never throws.
     template <class T>
     [[nodiscard]] bool has_single() const noexcept {
         return has<T>(self<T>());
     }
+    /// Removes the singleton T. Returns false if it was not set.
     template <class T>
     bool remove_single() {
         return has_single<T>() && remove<T>(self<T>());
@@ -670,29 +739,30 @@ public:
 
     // ---- fragments and chunks ------------------------------------------------------------------
 
-    /// The fragment of a C++ type, made at its first use.
+    /// Returns the fragment of a C++ type. The first use creates it.
     template <class T>
     fragment_type<T> component() {
         return fragment_type<T>(store_.id_of(store_.template ensure_fragment<T>()));
     }
 
-    /// A fragment for values of type T, with a name for people. It is an id of the user's: destroy it when
-    /// it is needed no more.
+    /// Creates a fragment for values of type T, with an optional name for messages and `lookup`.
+    /// The id belongs to the user, who destroys it when it is no longer needed.
     template <class T>
     fragment_type<T> fragment(std::string_view name = {}) {
         static_assert(detail::is_component<T>);
         return fragment_type<T>(
             store_.make_fragment(detail::ensure_type_index<T>(), detail::type_info_of<T>, name));
     }
-    /// A fragment for values of a type that is known only at run time. `errc::bad_type`.
+    /// Creates a fragment for values of a type that is known only at run time. Throws
+    /// `errc::bad_type` if no type can have this size, this alignment and these operations.
     id_type fragment(const component_type& type, std::string_view name = {}) {
         return store_.make_fragment(detail::describe(type), name);
     }
-    /// A fragment without values.
+    /// Creates a fragment without values.
     id_type tag(std::string_view name = {}) {
         return store_.make_fragment(detail::no_type, detail::type_info_of<detail::no_value>, name);
     }
-    /// Plain ids: entities or fragments, as you use them. All or none.
+    /// Creates plain ids, for use as entities or as fragments. All or none.
     template <std::size_t Count>
     std::array<id_type, Count> ids() {
         std::array<id_type, Count> made;
@@ -700,7 +770,8 @@ public:
         return made;
     }
 
-    /// To say what the fragment means: see `basic_definition`.
+    /// Returns a definition, which sets the traits, the default value and the hooks of a fragment;
+    /// see `basic_definition`.
     template <class T>
     basic_definition<Layout, T> define() {
         return {store_, component<T>()};
@@ -716,22 +787,23 @@ public:
     }
     basic_definition<Layout, void> define(id_type fragment) { return {store_, fragment}; }
 
-    /// The chunk of exactly these components, found or made. `errc::limit` if there are too many. Sparse
-    /// fragments are in no chunk: `errc::missing_component`.
+    /// Returns the chunk of exactly these components; the first use creates it. Throws
+    /// `errc::limit` if the world has too many chunks, and `errc::missing_component` if a component
+    /// is sparse, since sparse fragments are in no chunk.
     template <class... Ts>
     chunk_type chunk() {
-        return chunk_type(store_, inside(store_.template ensure_chunk<Ts...>()));
+        return chunk_type(store_, require_dense_chunk(store_.template ensure_chunk<Ts...>()));
     }
-    /// The same by fragments; `errc::given_twice` if one is there twice.
+    /// Like `chunk` by type, for fragments. Throws `errc::given_twice` if a fragment occurs twice.
     template <detail::fragment_or_tag F, detail::fragment_or_tag... Fs>
     chunk_type chunk(const F& first, const Fs&... others) {
         detail::fragment_data* const set[] = {
             &store_.get_fragment(id_of(first), "chunk", nullptr),
             &store_.get_fragment(id_of(others), "chunk", nullptr)...};
-        return chunk_type(store_, inside(store_.ensure_set(set)));
+        return chunk_type(store_, require_dense_chunk(store_.ensure_set(set)));
     }
 
-    /// Where the entity's components are; the null chunk if it has none.
+    /// Returns the chunk and the row of `e`; the null chunk if no chunk stores a component of `e`.
     [[nodiscard]] basic_location<Layout> locate(at_type e) {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.raise_not_alive(e, "locate");
@@ -740,109 +812,129 @@ public:
 
     // ---- queries -------------------------------------------------------------------------------
 
-    /// All entities that have these: see `basic_query`. `const T` only reads, `T*` may be missing.
+    /// Returns a query for all entities that have these components; see `basic_query`. `const T` is
+    /// only read; `T*` may be missing.
     template <class... Ts>
     [[nodiscard]] basic_query<Layout, Ts...> query() {
         return {store_, queries_};
     }
-    /// A loop whose query is deduced: `w.each([](entity e, position& p, const velocity& v) { ... })`.
-    template <class Look>
-    [[gnu::always_inline]] void each(Look&& look) {
-        detail::query_of<Layout, std::remove_cvref_t<Look>>::make(*this).each(look);
+    /// Loops over the query that the parameters of `callback` describe:
+    /// `w.each([](entity e, position& p, const velocity& v) { ... })`.
+    template <class Callback>
+    [[gnu::always_inline]] void each(Callback&& callback) {
+        using function = std::decay_t<Callback>;
+        constexpr bool fits = detail::has_known_parameters<function>;
+        static_assert(fits,
+                      "muster: the parameters of this callback are unknown, since they are auto or "
+                      "overloaded: "
+                      "write query<position>().each(callback).");
+        if constexpr (fits) detail::query_of<Layout, function>::make(*this).each(callback);
     }
 
     // ---- scopes --------------------------------------------------------------------------------
 
-    /// Opens a scope: from now on, changes of entities are recorded, until `commit` applies them or
-    /// `cancel` drops them. Scopes nest: what an inner one commits, the outer one has. Loops, hooks and
-    /// callbacks open scopes by themselves; see also `deferred`. True if no scope was open.
+    /// Opens a scope: changes to entities are recorded until `commit` applies them or `cancel`
+    /// drops them. Scopes nest: an inner scope commits into the outer scope. Loops, hooks and
+    /// callbacks open scopes by themselves; see also `deferred`. Returns true if no scope was open.
     ///
-    /// In a scope, what is read, and the bool or the count that a change returns, are those of the world
-    /// before; writing through a reference is immediate. An id that is made there is alive and empty; it
-    /// dies if the scope is cancelled. Immediate are `component`, `define`, `name`, `query`, `chunk` and
-    /// `reserve`; `reset`, `collect_garbage`, `recycle_tombstones`, and `get_or_emplace` of what is
-    /// missing, are `errc::in_scope`.
+    /// In a scope, calls read the world as it was before; this includes the bool or the count that
+    /// a change returns. Writing through a reference is immediate. A new id is alive and empty at
+    /// once; it dies if the scope is cancelled. `component`, `define`, `name`, `query`, `chunk` and
+    /// `reserve` are immediate; only `reserve` of a chunk that has rows is deferred. `reset`,
+    /// `collect_garbage`, `recycle_tombstones`, and `get_or_emplace` of a missing component throw
+    /// `errc::in_scope`.
     bool defer() {
         store_.defer();
         return store_.depth() == 1;
     }
-    /// Closes the innermost scope; true if it was the last, and all was applied.
-    /// `errc::unbalanced_scope` if there is none, or it is one that the library opened.
+    /// Closes the innermost scope. If it was the last, applies all changes and returns true. Throws
+    /// `errc::unbalanced_scope` if no scope is open, or if the library opened the innermost scope.
     ///
-    /// The changes of one entity become one move, all or nothing; entities come in the order they were
-    /// first changed in. Clearing, copying or destroying a fragment comes in its turn. If one throws, or
-    /// a hook does, that entity stays as it was; the others go on, and the first exception is thrown
-    /// again in the end. O(changes).
+    /// The changes of an entity become one move, all or nothing. Entities are changed in the order
+    /// of their first recorded change. Clearing, copying or destroying a fragment keeps its place
+    /// in the recorded order. If a change or a hook throws, that entity stays unchanged; the others
+    /// continue, and the first exception is rethrown at the end. O(changes).
     bool commit() {
         store_.commit();
         return store_.depth() == 0;
     }
-    /// The same, but drops what was recorded in the scope. True if it was the last.
+    /// Closes the innermost scope like `commit`, but drops the changes recorded in it. Returns true
+    /// if it was the last.
     bool cancel() {
         store_.cancel();
         return store_.depth() == 0;
     }
-    /// How many scopes are open, those of loops and hooks among them.
+    /// Returns the number of open scopes, those of loops and hooks included.
     [[nodiscard]] std::size_t depth() const noexcept { return store_.depth(); }
 
     // ---- hooks ---------------------------------------------------------------------------------
-    // Functions that are called when something happens, oldest first; they return a connection, to cut
-    // and restore them. `define` says the same without one. What a hook changes is applied after what it
-    // was called for. If a hook throws, the entity is as it was, and the exception goes to the caller; a
-    // value that was moved into the call is gone.
+    // A hook is a function that the world calls for a change; the oldest hook comes first. These
+    // calls return a connection, to pause, resume or disconnect the hook; `define` adds hooks
+    // without one. Changes that a hook makes are applied after the change that called it. If a hook
+    // throws, the entity stays unchanged and the exception propagates to the caller; a value that
+    // was moved into the call is lost.
 
-    /// `hook(entity, T&)`, or with less: an entity has got T, by whatever call.
+    /// Calls `hook(entity, T&)` after any call has added T to an entity. A hook may take fewer
+    /// arguments.
     template <class T, class Hook>
     basic_connection<Layout> on_insert(Hook&& hook) {
         return connect<T>(component<T>(), detail::hook_kind::insert, std::forward<Hook>(hook));
     }
-    /// T was assigned, patched or touched. The old value is gone only when the hooks have returned.
+    /// Calls the hook after T was assigned, patched or touched. The old value is destroyed after
+    /// the hooks have returned.
     template <class T, class Hook>
     basic_connection<Layout> on_assign(Hook&& hook) {
         return connect<T>(component<T>(), detail::hook_kind::assign, std::forward<Hook>(hook));
     }
-    /// After either.
+    /// Calls the hook after T was added or assigned: after `on_insert` and `on_assign`.
     template <class T, class Hook>
     basic_connection<Layout> on_set(Hook&& hook) {
         return connect<T>(component<T>(), detail::hook_kind::set, std::forward<Hook>(hook));
     }
-    /// T is about to go, by whatever call: the entity is alive, and the value is there. One that throws
-    /// keeps it. `~world` calls none.
+    /// Calls the hook before any call removes T: the entity is alive and still has the value. A
+    /// hook that throws keeps the value. `~world` calls no hooks.
     template <class T, class Hook>
     basic_connection<Layout> on_remove(Hook&& hook) {
         return connect<T>(component<T>(), detail::hook_kind::remove, std::forward<Hook>(hook));
     }
-    /// The same by fragment: `hook(entity, void*)` for an id, `hook(entity, T&)` for a `fragment<T>`.
+    /// Like `on_insert` by type, for a fragment: `hook(entity, void*)` for an id,
+    /// `hook(entity, T&)` for a `fragment<T>`.
     template <detail::fragment_or_tag F, class Hook>
     basic_connection<Layout> on_insert(const F& fragment, Hook&& hook) {
         return connect(fragment, detail::hook_kind::insert, std::forward<Hook>(hook));
     }
+    /// Like `on_assign` by type, for a fragment.
     template <detail::fragment_or_tag F, class Hook>
     basic_connection<Layout> on_assign(const F& fragment, Hook&& hook) {
         return connect(fragment, detail::hook_kind::assign, std::forward<Hook>(hook));
     }
+    /// Like `on_set` by type, for a fragment.
     template <detail::fragment_or_tag F, class Hook>
     basic_connection<Layout> on_set(const F& fragment, Hook&& hook) {
         return connect(fragment, detail::hook_kind::set, std::forward<Hook>(hook));
     }
+    /// Like `on_remove` by type, for a fragment.
     template <detail::fragment_or_tag F, class Hook>
     basic_connection<Layout> on_remove(const F& fragment, Hook&& hook) {
         return connect(fragment, detail::hook_kind::remove, std::forward<Hook>(hook));
     }
 
-    /// `hook(entity)`: an entity was made, with its components, before their own hooks.
+    /// Calls `hook(entity)` after an entity was created with its components, before the hooks of
+    /// these.
     template <class Hook>
     basic_connection<Layout> on_spawn(Hook&& hook) {
         return connect_entities(detail::hook_kind::insert, std::forward<Hook>(hook));
     }
-    /// An entity is about to die, after the hooks of its components. One that throws keeps it alive.
+    /// Calls `hook(entity)` before an entity is destroyed, after the hooks of its components. A
+    /// hook that throws keeps the entity alive.
     template <class Hook>
     basic_connection<Layout> on_destroy(Hook&& hook) {
         return connect_entities(detail::hook_kind::remove, std::forward<Hook>(hook));
     }
 
-    /// Gathers the entities that get one of these, or whose value is set, patched or touched; without
-    /// types nothing yet: `w.observer().removed<position>()`. See `basic_observer`.
+    /// Returns an observer. It collects the entities to which one of these types is added, or whose
+    /// value is set, patched or touched. Without types it collects nothing yet:
+    /// `w.observer().removed<position>()`. See `basic_observer`.
     template <class... Ts>
     [[nodiscard]] basic_observer<Layout, Ts...> observer() {
         return {store_, query<Ts...>()};
@@ -850,120 +942,143 @@ public:
 
     // ---- systems -------------------------------------------------------------------------------
 
-    /// A new system, of which the calls of `basic_system` say what it does and when. Names are unique:
-    /// `errc::system_taken`; without one it gets a number.
+    /// Creates a system; the calls of `basic_system` set what it does and when. Throws
+    /// `errc::system_taken` if another system has this name. A system without a name is named by a
+    /// number.
     basic_system<Layout> system(std::string_view name = {}) {
-        store_.refuse_in_phase("making a system");
+        store_.refuse_in_phase("creating a system");
         return {systems_, systems_.all.add(name)};
     }
-    /// The system of this name, or the null system.
+    /// Returns the system with this name, or the null system. Never throws.
     [[nodiscard]] basic_system<Layout> find_system(std::string_view name) noexcept {
         const std::uint64_t found = systems_.all.find(name);
         return found == 0 ? basic_system<Layout>() : basic_system<Layout>(systems_, found);
     }
 
-    /// Runs these systems, one after the other, each given by itself, by its name, or by the id that
-    /// stands for a group: its prologue, its function in a scope, the members of the group, its epilogue.
-    /// `errc::unknown_system` and `errc::system_circle` are found before anything runs; a payload that is
-    /// not what a function takes, `errc::bad_payload`, when its turn comes. An exception ends it: what the
-    /// function has recorded is dropped, what ran before stays. It names the system: an `error` keeps its
-    /// code, another `std::exception` is nested in `errc::system_failed`; all others, and
-    /// `std::bad_alloc`, are thrown on as they are.
+    /// Runs these systems in this order. A target is a system, its name, or the id of a group. Each
+    /// system runs its prologue, its function in a scope, the members of its group, and its
+    /// epilogue.
+    ///
+    /// Throws `errc::unknown_system` and `errc::system_circle` before anything runs. Throws
+    /// `errc::bad_payload` when it reaches a function whose arguments the values do not match. An
+    /// exception stops the call: what the function has recorded is dropped, what ran before stays.
+    /// The exception names the system: an `error` keeps its code, another `std::exception` is
+    /// nested in `errc::system_failed`. All other exceptions, and `std::bad_alloc`, propagate
+    /// unchanged.
     template <class... Targets>
     void process(const Targets&... targets) {
         detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
         systems_.run(all);
     }
-    /// The same for one, and gives its functions these values, or as many of them as they take. A number
-    /// may be taken as another type of number: an integer if it stays the same, a real number rounded.
+    /// Like `process` for one target, but passes these values, or as many as it takes, to each
+    /// function. A number may be taken as another number type: an integer if its value stays the
+    /// same, a floating-point number after rounding.
     template <class Target, class... Values>
     void process_with(const Target& target, const Values&... values) {
         detail::system_data* const all[] = {systems_.find(target)};
         systems_.run(all, values...);
     }
-    /// All systems that are in no group, in their order: a frame.
+    /// Runs all systems that are in no group, in their order: a frame. Passes the values as
+    /// `process_with` does.
     template <class... Values>
     void process_all(const Values&... values) {
         detail::system_data* const all[] = {&systems_.all.top()};
         systems_.run(all, values...);
     }
-    /// `process`, `process_with` and `process_all` on several threads: the rows of each system are divided
-    /// as `basic_query::par_each` does it, and systems that follow each other, touch nothing that another
-    /// of them writes and are not put in order by `before` or `after` run side by side, on the world as it
-    /// is before them. What they record is carried out when all of them are done, in their order: the result
-    /// does not depend on the number of threads, or on timing, but for the numbers of new ids. A system
-    /// that must see what another records says `after`. Prologues, epilogues and systems of which it is not
-    /// known what they touch (see `basic_system::reads`) run alone. An exception: as for `par_each`; of the
-    /// systems that ran side by side with the one that threw, nothing that was recorded happens. Defined in
-    /// <muster/system/parallel.hpp>.
+    /// Like `process`, on several threads. Divides the rows of each system as
+    /// `basic_query::par_each` does. Consecutive systems run concurrently if none accesses what
+    /// another writes and no `before` or `after` orders them. They all see the world as it is
+    /// before them.
+    ///
+    /// Their recorded changes are applied when all of them are done, in the order of the systems.
+    /// So the result does not depend on the number of threads or on timing, except for the numbers
+    /// of new ids. A system that must see another system's recorded changes declares `after`.
+    /// Prologues, epilogues and systems with unknown accesses (see `basic_system::reads`) run
+    /// alone.
+    ///
+    /// Throws as `par_each` does. All recorded changes of systems that ran concurrently with the
+    /// system that threw are dropped. Defined in <muster/system/parallel.hpp>.
     template <class... Targets>
     void par_process(executor& threads, const Targets&... targets) {
         detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
-        systems_.run_shared(threads, all);
+        systems_.run_parallel(threads, all);
     }
+    /// Like `process_with`, on several threads; see `par_process`.
     template <class Target, class... Values>
     void par_process_with(executor& threads, const Target& target, const Values&... values) {
         detail::system_data* const all[] = {systems_.find(target)};
-        systems_.run_shared(threads, all, values...);
+        systems_.run_parallel(threads, all, values...);
     }
+    /// Like `process_all`, on several threads; see `par_process`.
     template <class... Values>
     void par_process_all(executor& threads, const Values&... values) {
         detail::system_data* const all[] = {&systems_.all.top()};
-        systems_.run_shared(threads, all, values...);
+        systems_.run_parallel(threads, all, values...);
     }
-    /// Pairs of systems of `process_all`, or of `process` of this one, that cannot run side by side, and of
-    /// which nobody said which is first, also not by way of others: it is the one that came first.
-    /// `errc::unknown_system` and `errc::system_circle` as for `process`. O(systems^2). Must run alone.
+    /// Returns the pairs of systems of `process_all` that cannot run concurrently and that no
+    /// `before` or `after` orders, not even transitively. They run in the order in which they were
+    /// added. Throws `errc::unknown_system` and `errc::system_circle` as `process` does.
+    /// O(systems^2). Needs exclusive access to the world.
     [[nodiscard]] std::vector<system_conflict> system_conflicts() {
         return systems_.all.conflicts(&systems_.all.top());
     }
+    /// Like `system_conflicts`, for the systems of `process(target)`.
     template <class Target>
     [[nodiscard]] std::vector<system_conflict> system_conflicts(const Target& target) {
         return systems_.all.conflicts(systems_.find(target));
     }
-    /// The names of the systems as `process_all`, or `process` of this one, would run them, disabled ones
-    /// too.
+    /// Returns the names of the systems in the order in which `process_all` would run them,
+    /// disabled systems included.
     [[nodiscard]] std::vector<std::string_view> system_order() {
         return systems_.all.order_of(&systems_.all.top());
     }
+    /// Like `system_order`, for the systems of `process(target)`.
     template <class Target>
     [[nodiscard]] std::vector<std::string_view> system_order(const Target& target) {
         return systems_.all.order_of(systems_.find(target));
     }
-    /// Whether the times that systems take are noted; costs nothing while it is off, as it is at first.
+    /// Switches the timing of systems on or off; see `basic_system::timings`. Off by default, when
+    /// it costs nothing.
     void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }
 
     // ---- threads -------------------------------------------------------------------------------
 
-    /// Takes over what the buffer has recorded, which is empty then. Any thread, at any time. It is applied
-    /// at the next point where the world is not in a scope: at once, if this is the world's thread and no
-    /// scope is open; else when its thread closes the outermost scope, a loop for instance, processes a
-    /// system, or calls this or `apply_submitted`. Buffers are applied in the order in which they came,
-    /// each in one scope: throws what a change has thrown, after all others. `std::bad_alloc` before that
-    /// leaves the buffer as it is. O(1), and what it applies; a lock for a few instructions.
+    /// Takes over the commands of the buffer, which is empty afterwards. The world applies them at
+    /// the next point outside of any scope. On the world's thread with no scope open, that is at
+    /// once. Otherwise it is when that thread closes the outermost scope (also that of a loop),
+    /// processes a system, or calls `submit` or `apply_submitted`. Buffers are applied in the order
+    /// of submission, each in one scope.
+    ///
+    /// Throws what a change has thrown, after all other changes. `std::bad_alloc` before that
+    /// leaves the buffer unchanged. O(1), and the cost of the changes that it applies; holds a lock
+    /// for a few instructions. Any thread may call it at any time.
     void submit(basic_command_buffer<Layout>& changes) {
         changes.hand_over();
-        store_.receive_at_home();
+        store_.apply_submitted_on_owner();
     }
-    /// Applies what was submitted, if no scope is open; throws as `submit`. This is the world's thread from now
-    /// on; at first it is the one that made the world. Must run alone; in a parallel phase it does nothing.
+    /// Applies the submitted buffers if no scope is open. Makes the calling thread the world's
+    /// thread; initially it is the thread that created the world. Throws as `submit` does. Needs
+    /// exclusive access to the world; does nothing in a parallel phase.
     void apply_submitted() {
-        if (store_.is_shared()) return;
-        store_.make_home();
-        store_.receive();
+        if (store_.is_parallel()) return;
+        store_.set_owner_thread();
+        store_.apply_submitted();
     }
 
     // ---- names ---------------------------------------------------------------------------------
 
-    /// For people: errors show it. Need not be unique; an empty one takes the name away. O(log n).
+    /// Sets the name of `e`, which error messages show. It need not be unique; an empty name
+    /// removes the old name. O(log n).
     void name(at_type e, std::string_view name) { store_.name(e, name); }
-    /// Empty if it has none, or is not alive. Ends when the name is changed or the entity dies.
+    /// Returns the name of `e`; empty if it has none or is not alive. The view is valid until the
+    /// name changes or the entity is destroyed. Never throws.
     [[nodiscard]] std::string_view name(id_type e) const noexcept { return store_.name(e); }
-    /// The first that got this name, or the null id.
+    /// Returns the entity that received this name first, or the null id. Never throws.
     [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
         const auto& found = store_.names().lookup(name);
         return found.empty() ? id_type{} : detail::to_id<Layout>(found.front());
     }
+    /// Returns all entities with this name, in the order in which they were named.
     [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
         std::vector<id_type> made;
         for (const std::uint64_t value : store_.names().lookup(name))
@@ -971,51 +1086,58 @@ public:
         return made;
     }
 
-    // ---- room ----------------------------------------------------------------------------------
+    // ---- memory --------------------------------------------------------------------------------
 
-    /// Room for the records of `count` entities in all. `errc::id_overflow` if there are fewer keys.
+    /// Reserves records for `count` entities in all. Throws `errc::id_overflow` if there are fewer
+    /// keys.
     void reserve(std::size_t count) { store_.reserve(count); }
-    /// Room for `count` entities with exactly these components.
+    /// Reserves memory for `count` entities with exactly these components.
     template <class T, class... Ts>
     void reserve(std::size_t count) {
         store_.reserve(count);
         store_.reserve(store_.template ensure_chunk<T, Ts...>(), count);
     }
-    /// See `id_pool::recycle_tombstones`.
+    /// Makes keys that are parked as tombstones usable again and returns how many; see
+    /// `id_pool::recycle_tombstones`. Throws `errc::in_scope` in a scope.
     std::size_t recycle_tombstones() { return store_.recycle_tombstones(); }
-    /// Frees chunks without entities, and memory beyond what is there. Ends references and chunk
-    /// handles.
+    /// Frees chunks without entities and unused memory. Throws `errc::in_scope` in a scope.
+    /// Invalidates references, and handles of the chunks that it frees.
     void collect_garbage() { store_.collect_garbage(); }
 
 private:
     template <class Column>
     using element = std::remove_cvref_t<decltype(*std::data(std::declval<const Column&>()))>;
 
+    template <class Column>
+    static constexpr bool is_column = requires(const Column& column) {
+        std::size(column);
+        *std::data(column);
+    };
     template <class Column, class... Columns>
     static std::size_t common_size(const Column& first, const Columns&... others) {
         const std::size_t sizes[] = {std::size(first), std::size(others)...};
-        for (const std::size_t one : sizes)
-            if (one != sizes[0])
+        for (const std::size_t size : sizes)
+            if (size != sizes[0])
                 detail::raise(errc::size_mismatch,
-                              detail::text("columns of ", sizes[0], " and of ", one,
-                                           " values do not make rows: all must be equally long"));
+                              detail::text("columns have ", sizes[0], " and ", size,
+                                           " values: all columns must have the same length"));
         return sizes[0];
     }
 
-    /// The values that many rows start with, one for all or, if `step` is 1, one for each; and their
-    /// chunk.
+    /// The initial values of many new rows, and their chunk. All rows share one value per fragment
+    /// or, if `step` is 1, each row has its own.
     template <class... Ts>
-    struct many {
+    struct initial_values {
         static_assert(
             (... && is_copyable<Ts>::value),
-            "muster: each entity gets a copy: this component cannot be copied. Spawn them "
-            "one by one, handing values over with std::move.");
+            "muster: each entity receives a copy, but this component cannot be copied. Spawn "
+            "one by one and pass values with std::move.");
         detail::fragment_data* fragments[sizeof...(Ts) + 1];
         mutable const void* values[sizeof...(Ts) + 1];
         std::size_t step;
         detail::chunk_data& chunk;
 
-        many(store_type& store, std::size_t between, const Ts*... given)
+        initial_values(store_type& store, std::size_t between, const Ts*... given)
             : fragments{&store.fragment_of(given)..., nullptr},
               values{store_type::address_of(given)..., nullptr},
               step(between),
@@ -1034,12 +1156,13 @@ private:
         }
     };
 
-    /// A chunk that can have rows.
-    static detail::chunk_data& inside(detail::chunk_data& found) {
+    /// Returns `found`. Throws `errc::missing_component` if it has a sparse fragment and thus never
+    /// rows.
+    static detail::chunk_data& require_dense_chunk(detail::chunk_data& found) {
         if (found.has_sparse)
             detail::raise(errc::missing_component,
                           detail::text("no chunk has ", to_text(found),
-                                       ": one of them is sparse, and kept beside the chunks"));
+                                       ": one of them is sparse and stored outside of the chunks"));
         return found;
     }
 
@@ -1056,19 +1179,19 @@ private:
     }
 
     template <class T, class... Args>
-    void make_beside(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
-        if (store_.is_shared()) detail::recorder::raise_pinned(detail::type_name<T>());
-        store_.emplace_beside(e, fragment, call,
+    void make_sparse(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
+        if (store_.is_parallel()) detail::recorder::raise_pinned(detail::type_name<T>());
+        store_.emplace_sparse(e, fragment, call,
                               [&](void* room) { ::new (room) T(std::forward<Args>(args)...); });
     }
     template <class T, class... Args>
     T& emplace_as(const char* call, at_type e, Args&&... args) {
         if constexpr (detail::is_pinned<T>)
-            make_beside<T>(e, store_.template ensure_fragment<T>(), call,
+            make_sparse<T>(e, store_.template ensure_fragment<T>(), call,
                            std::forward<Args>(args)...);
         else
-            store_.template put<store_type::present::assign, T>(
-                e, call, incoming<T>(T(std::forward<Args>(args)...)));
+            store_.template put<store_type::if_present::replace, T>(
+                e, call, bound_value<T>(T(std::forward<Args>(args)...)));
         return store_.template placed<T>(e, store_.template find_fragment<T>(), call);
     }
 
@@ -1090,8 +1213,8 @@ private:
         if constexpr (std::is_same_v<F, id_type>)
             return connect<void>(fragment, kind, std::forward<Hook>(hook));
         else if constexpr (detail::fragment_argument<F>) {
-            using type = typename F::value_type;  // which its values must be of
-            store_.template ensure_fragment<type>(fragment, nullptr).is_open = false;
+            using type = typename F::value_type;  // from now on, no values of another type
+            store_.template ensure_fragment<type>(fragment, nullptr).is_untyped = false;
             return connect<type>(fragment.id(), kind, std::forward<Hook>(hook));
         } else
             return connect<F>(component<F>(), kind, std::forward<Hook>(hook));
@@ -1099,12 +1222,12 @@ private:
 
     template <class T>
     void put(at_type e, T&& given) {
-        store_.template put<store_type::present::assign, T>(e, "set", incoming<T>(given));
+        store_.template put<store_type::if_present::replace, T>(e, "set", bound_value<T>(given));
     }
 
-    /// What is known of a fragment, whatever it is given by.
+    /// Returns the data of a fragment that is passed as an id, a `fragment<T>` or a tag object.
     template <class F>
-    [[nodiscard]] const detail::fragment_data& look(const F& fragment) const noexcept {
+    [[nodiscard]] const detail::fragment_data& find_fragment(const F& fragment) const noexcept {
         if constexpr (std::is_convertible_v<const F&, id_type>)
             return store_.find_fragment(id_type(fragment));
         else
@@ -1144,23 +1267,27 @@ private:
     const store_type* store_;
 };
 
-/// A scope as an object: `{ deferred scope{w}; ... }`. It commits at the end of its block and cancels
-/// when an exception leaves it. Not to be closed by `world::commit`. Must not outlive its world.
+/// A scope as an object: `{ deferred scope{w}; ... }`. Its destructor commits, or cancels if an
+/// exception leaves the block. It must not be closed by `world::commit` and must not outlive its
+/// world.
 template <class Layout>
 class basic_deferred {
 public:
+    /// Opens the scope.
     explicit basic_deferred(basic_world<Layout>& w) : changes_(w.store_) {}
     basic_deferred(const basic_deferred&) = delete;
     basic_deferred& operator=(const basic_deferred&) = delete;
-    /// May throw as `world::commit` does.
+    /// Commits if the scope is open and no exception is leaving the block. Throws as
+    /// `world::commit` does.
     ~basic_deferred() noexcept(false) {
         if (changes_.is_open() && std::uncaught_exceptions() == exceptions_) changes_.commit();
     }
 
-    /// Closes it before the end of the block; the end does nothing then.
+    /// Commits before the end of the block; the destructor then does nothing.
     void commit() {
         if (changes_.is_open()) changes_.commit();
     }
+    /// Drops the recorded changes and closes the scope; the destructor then does nothing.
     void cancel() noexcept {
         if (changes_.is_open()) changes_.cancel();
     }

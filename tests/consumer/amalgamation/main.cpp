@@ -1,4 +1,4 @@
-// Muster as two files: a world, a loop on several threads, and, in the other file, a layout of its own.
+// Muster as two files: a world, a parallel loop, and a user-defined layout in own_layout.cpp.
 #include "muster.hpp"
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// The threads of oneTBB, by the component `parallel`.
+// Runs a loop on the threads of oneTBB through the component `parallel`.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 

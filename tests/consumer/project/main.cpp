@@ -1,4 +1,4 @@
-// Uses what is in headers and what is compiled. Prints the same on every way.
+// Uses inline and compiled functions. Prints the same text however Muster is found.
 #include <muster/muster.hpp>
 
 #include <iostream>

@@ -24,10 +24,10 @@ TEST(tbb_executor, calls_each_part_once) {
                                },
                                &calls};
     tbb_executor().run(100, count);
-    for (const std::atomic<int>& one : calls) EXPECT_EQ(one, 1);
+    for (const std::atomic<int>& part : calls) EXPECT_EQ(part, 1);
 }
 
-TEST(tbb_executor, has_at_least_the_caller) {
+TEST(tbb_executor, concurrency_includes_the_caller) {
     EXPECT_GE(tbb_executor().concurrency(), 1u);
 }
 
@@ -44,7 +44,7 @@ TEST(tbb_executor, par_each_without_an_executor_uses_it) {
     }
 }
 
-TEST(tbb_executor, changes_that_threads_record_are_made) {
+TEST(tbb_executor, applies_the_changes_that_threads_record) {
     world w;
     w.spawn_many(20'000, position{0, 0}, velocity{1, 0});
     w.query<position>().par_each(tbb_executor(), 100, [&](entity e, position&) {
@@ -62,11 +62,11 @@ TEST(tbb_executor, changes_that_threads_record_are_made) {
 TEST(tbb_executor, an_exception_reaches_the_caller) {
     world w;
     w.spawn_many(20'000, position{0, 0});
-    const auto look = [&](entity e, position&) {
+    const auto callback = [&](entity e, position&) {
         w.destroy(e);
         if (e.key() == 15'000) throw std::runtime_error("here");
     };
-    EXPECT_THROW(w.query<position>().par_each(tbb_executor(), 100, look), std::runtime_error);
+    EXPECT_THROW(w.query<position>().par_each(tbb_executor(), 100, callback), std::runtime_error);
     EXPECT_EQ(w.size(), 20'000u);
 }
 

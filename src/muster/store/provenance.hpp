@@ -1,4 +1,4 @@
-// deaths: where entities were destroyed, for worlds that are asked to know it.
+// provenance: where entities were destroyed, for worlds that record it.
 #pragma once
 
 #include <muster/base/config.hpp>
@@ -11,29 +11,29 @@
 
 namespace muster::detail {
 
-/// "ai.cpp:88": the file's own name, and the line.
+/// Returns the file name without its path, and the line: "ai.cpp:88".
 MUSTER_API std::string place_text(const std::source_location& where);
 
-/// The last death of each key.
-class MUSTER_API deaths {
+/// The last destruction of each key.
+class MUSTER_API provenance {
 public:
     struct entry {
         std::uint64_t version = 0;
         std::source_location where;
         std::string name;
-        std::string_view system;  // that destroyed it; empty: none did
+        std::string_view system;  // the system that destroyed it; empty: none
     };
 
-    deaths() = default;
-    deaths(const deaths&) = delete;
-    deaths& operator=(const deaths&) = delete;
-    ~deaths();
+    provenance() = default;
+    provenance(const provenance&) = delete;
+    provenance& operator=(const provenance&) = delete;
+    ~provenance();
 
-    /// Notes that this version of the key is about to die. `system` is not copied. `std::bad_alloc`
-    /// changes nothing.
+    /// Records that this version of the key is about to be destroyed. Does not copy `system`.
+    /// `std::bad_alloc` changes nothing.
     void note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
               std::string_view name, std::string_view system = {});
-    /// Null if this version's death is not known.
+    /// Returns null if the destruction of this version is not recorded.
     [[nodiscard]] const entry* find(std::uint64_t key, std::uint64_t version) const noexcept;
 
 private:

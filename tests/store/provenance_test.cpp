@@ -1,4 +1,4 @@
-#include <muster/store/deaths.hpp>
+#include <muster/store/provenance.hpp>
 
 #include <gtest/gtest.h>
 
@@ -9,23 +9,23 @@
 namespace muster::detail {
 namespace {
 
-TEST(deaths, the_place_is_told_by_the_files_own_name_and_the_line) {
+TEST(provenance, a_call_site_is_printed_as_file_name_and_line) {
     const std::source_location here = std::source_location::current();
-    EXPECT_EQ(place_text(here), "deaths_test.cpp:" + std::to_string(here.line()));
+    EXPECT_EQ(place_text(here), "provenance_test.cpp:" + std::to_string(here.line()));
     EXPECT_EQ(place_text(std::source_location()), ":0");
 }
 
-TEST(deaths, of_nobody_are_known_at_first) {
-    const deaths tested;
+TEST(provenance, is_initially_empty) {
+    const provenance tested;
     EXPECT_EQ(tested.find(0, 0), nullptr);
     EXPECT_EQ(tested.find(~std::uint64_t{0}, ~std::uint64_t{0}), nullptr);
 }
 
-TEST(deaths, a_death_is_found_by_key_and_version) {
-    deaths tested;
+TEST(provenance, a_destruction_is_found_by_key_and_version) {
+    provenance tested;
     const std::source_location here = std::source_location::current();
     tested.note(42, 3, here, "goblin");
-    const deaths::entry* const found = tested.find(42, 3);
+    const provenance::entry* const found = tested.find(42, 3);
     ASSERT_NE(found, nullptr);
     EXPECT_EQ(found->version, 3u);
     EXPECT_EQ(found->where.line(), here.line());
@@ -35,8 +35,8 @@ TEST(deaths, a_death_is_found_by_key_and_version) {
     EXPECT_EQ(tested.find(43, 3), nullptr);
 }
 
-TEST(deaths, a_key_has_its_last_death_only) {
-    deaths tested;
+TEST(provenance, a_key_keeps_only_its_last_destruction) {
+    provenance tested;
     tested.note(1, 0, std::source_location::current(), "first");
     const std::source_location later = std::source_location::current();
     tested.note(1, 1, later, "");
@@ -46,8 +46,8 @@ TEST(deaths, a_key_has_its_last_death_only) {
     EXPECT_EQ(tested.find(1, 1)->name, "");
 }
 
-TEST(deaths, the_name_is_kept_when_its_owner_is_gone) {
-    deaths tested;
+TEST(provenance, copies_the_name) {
+    provenance tested;
     {
         const std::string name(100, 'x');
         tested.note(1, 0, std::source_location::current(), name);
@@ -55,8 +55,8 @@ TEST(deaths, the_name_is_kept_when_its_owner_is_gone) {
     EXPECT_EQ(tested.find(1, 0)->name, std::string(100, 'x'));
 }
 
-TEST(deaths, of_many_keys_stay_apart) {
-    deaths tested;
+TEST(provenance, many_keys_are_stored_separately) {
+    provenance tested;
     for (std::uint64_t key = 0; key < 1000; ++key)
         tested.note(key << 20, key, std::source_location::current(), std::to_string(key));
     for (std::uint64_t key = 0; key < 1000; ++key) {

@@ -1,5 +1,5 @@
-// The part of store_impl.hpp that moves all entities of a chunk, so that they can still go back: hooks
-// are told when they have arrived, and one that throws undoes all of it. `exchange` does it with one.
+// The part of store_impl.hpp that moves all entities of a chunk, with undo. Hooks run after the
+// move; an exception from a hook reverts all of it. `row_move` does this for one entity.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -13,18 +13,18 @@
 
 namespace muster::detail {
 
-/// Where the values come from that all rows get.
+/// Source of the values that all rows of a chunk receive for one fragment.
 struct value_source {
-    const void* first = nullptr;  // null: each starts with its default value
-    std::size_t step = 0;         // 0: one for all rows; 1: one for each
+    const void* first = nullptr;  // null: default values
+    std::size_t step = 0;         // 0: one value for all rows; 1: one per row
     const fragment_data* like =
-        nullptr;  // copied as clones of its values are; null: as the type says
+        nullptr;  // copy as clones of its values are copied; null: as the type does
 
-    /// Makes `count` values. May throw; then none is left.
+    /// Constructs `count` values. May throw, and then leaves none.
     void fill(const fragment_data& fragment, std::byte* to, std::size_t count) const {
         const type_info& type = *fragment.type;
         if (first == nullptr)
-            fragment.start_values(to, count);
+            fragment.default_construct(to, count);
         else if (like != nullptr && like->duplicate.call != nullptr)
             copy_each(*like, to, count);
         else
@@ -50,47 +50,48 @@ private:
     }
 };
 
-/// All entities of a chunk on the way that a plan says.
+/// Moves all entities of a chunk as a plan specifies.
 ///
 ///     from   [ ids ][ position ][ health ]            health is dropped
-///               |        |          \__ kept here until the hooks have returned
-///     to     [ ids ][ position ][ velocity ]          velocity is new: filled before anything moves
+///               |        |          \__ kept aside until the hooks have returned
+///     to     [ ids ][ position ][ velocity ]          velocity is new: filled before the move
 ///
-/// Where the target is empty, columns are not copied: the chunks trade them.
+/// If the target is empty and has no larger capacity, the chunks swap columns instead of copying
+/// them.
 template <class Layout>
-class store<Layout>::chunk_exchange {
+class store<Layout>::chunk_move {
 public:
-    /// All that can fail. `values` has one for each change of the plan's shape.
-    chunk_exchange(store& owner, const plan& way, std::span<const value_source> values)
+    /// Performs all steps that can fail. `values` has one element per change of the plan's shape.
+    chunk_move(store& owner, const plan& transition, std::span<const value_source> values)
         : store_(owner),
-          way_(way),
-          from_(*way.from),
-          to_(*way.to),
+          plan_(transition),
+          from_(*transition.from),
+          to_(*transition.to),
           count_(from_.size),
-          is_told_(way.calls && !way.present.empty()) {
-        store_.is_exchanging_ = true;  // nothing else grows or shrinks meanwhile
+          has_notices_(transition.calls && !transition.present.empty()) {
+        store_.is_moving_ = true;  // until `end`, `reserve` must not resize the chunks
         struct rollback {
-            chunk_exchange* made;
+            chunk_move* made;
             ~rollback() {
                 if (made != nullptr) made->end();
             }
         };
         rollback guard{this};
         make_room();
-        for (const plan::arrival& one : way.arrivals) {
-            const column& target = to_.columns[one.column];
+        for (const plan::arrival& arrival : transition.arrivals) {
+            const column& target = to_.columns[arrival.column];
             const value_source source =
-                one.given == plan::none ? value_source{} : values[one.given];
-            if (source.first == nullptr && !target.fragment->can_start())
+                arrival.given == plan::none ? value_source{} : values[arrival.given];
+            if (source.first == nullptr && !target.fragment->has_default())
                 store_.raise_no_default(*target.fragment, target.fragment->name);
             if (!moves() && is_written_over(target, source)) {
                 at_once_.push_back({&target, source});
                 continue;
             }
-            filled_.reserve(way.arrivals.size());
+            filled_.reserve(transition.arrivals.size());
             std::byte* const place =
                 moves() ? target.at(first_) : add_aside(arriving_, target).data;
-            const busy_scope nobody_else(store_);
+            const busy_guard busy(store_);
             source.fill(*target.fragment, place, count_);
             filled_.push_back({&target, place});
         }
@@ -102,18 +103,18 @@ public:
         }
         guard.made = nullptr;
     }
-    chunk_exchange(const chunk_exchange&) = delete;
-    chunk_exchange& operator=(const chunk_exchange&) = delete;
-    ~chunk_exchange() { end(); }
+    chunk_move(const chunk_move&) = delete;
+    chunk_move& operator=(const chunk_move&) = delete;
+    ~chunk_move() { end(); }
 
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
-    /// Of those that have gone.
-    [[nodiscard]] id_type who(std::size_t i) const noexcept {
+    /// Returns the id of a moved entity.
+    [[nodiscard]] id_type id_at(std::size_t i) const noexcept {
         return has_rows() ? ids(to_)[first_ + i] : ids(from_)[i];
     }
 
-    void go() noexcept {
-        const busy_scope nobody_else(store_);
+    void apply() noexcept {
+        const busy_guard busy(store_);
         for (std::size_t i = 0; i < leaving_.size(); ++i)
             if (is_kept(i))
                 from_.columns[i].relocate(leaving_[i].data, from_.columns[i].data, count_);
@@ -121,23 +122,23 @@ public:
             move_columns(from_, 0, to_, first_);
             place_rows(to_, first_);
         } else {
-            for (const filled& one : filled_)
-                one.target->relocate(one.target->data, one.place, count_);
-            for (const written& one : at_once_)
-                one.source.fill(*one.target->fragment, one.target->data, count_);
+            for (const filled& range : filled_)
+                range.target->relocate(range.target->data, range.place, count_);
+            for (const written& range : at_once_)
+                range.source.fill(*range.target->fragment, range.target->data, count_);
         }
         filled_.clear();
         is_there_ = true;
-        if (moves() && !is_told_)  // they are rows no more
+        if (moves() && !has_notices_)  // no row refers to these values any more
             for (std::size_t i = 0; i < leaving_.size(); ++i)
-                if (way_.columns[i] == edge::dropped)
+                if (plan_.columns[i] == edge::dropped)
                     from_.columns[i].destroy(from_.columns[i].data, count_);
     }
 
-    void go_back() noexcept {
-        const busy_scope nobody_else(store_);
-        for (const plan::arrival& one : way_.arrivals) {
-            const column& target = to_.columns[one.column];
+    void undo() noexcept {
+        const busy_guard busy(store_);
+        for (const plan::arrival& arrival : plan_.arrivals) {
+            const column& target = to_.columns[arrival.column];
             target.destroy(target.at(first_), count_);
         }
         if (moves()) {
@@ -154,15 +155,16 @@ private:
     [[nodiscard]] bool moves() const noexcept { return &from_ != &to_; }
     [[nodiscard]] bool has_rows() const noexcept { return to_.index != chunk_index{}; }
 
-    /// Whether a value that goes is kept until it cannot come back, or while a destructor may look.
+    /// Whether dropped values are kept aside: while hooks may cause an undo, or while a destructor
+    /// may read the chunk.
     [[nodiscard]] bool is_kept(std::size_t column) const noexcept {
-        return way_.columns[column] == edge::dropped &&
-               (is_told_ || (!moves() && from_.columns[column].destroy_many != nullptr));
+        return plan_.columns[column] == edge::dropped &&
+               (has_notices_ || (!moves() && from_.columns[column].destroy_many != nullptr));
     }
-    /// Bytes that nobody has to give back.
+    /// Whether the new values may overwrite the old ones: bytes that no undo has to restore.
     [[nodiscard]] bool is_written_over(const column& target,
                                        const value_source& source) const noexcept {
-        return !is_told_ && source.first != nullptr && target.type->copies_bytes &&
+        return !has_notices_ && source.first != nullptr && target.type->copies_bytes &&
                target.destroy_many == nullptr &&
                (source.like == nullptr || source.like->duplicate.call == nullptr);
     }
@@ -171,8 +173,8 @@ private:
         if (!moves() || !has_rows()) return;
         trades_ = to_.size == 0 && to_.capacity <= from_.capacity;
         if (trades_) {
-            for (const plan::arrival& one : way_.arrivals) {
-                column& target = to_.columns[one.column];
+            for (const plan::arrival& arrival : plan_.arrivals) {
+                column& target = to_.columns[arrival.column];
                 if (!target.resize(0, from_.capacity, {})) raise_out_of_memory();
                 target.fragment->bases[to_int(to_.index)] = target.data;
             }
@@ -181,21 +183,23 @@ private:
         }
         first_ = to_.size;
     }
-    [[nodiscard]] bool resize(column& one) const noexcept { return one.resize(0, count_, {}); }
+    [[nodiscard]] bool resize(column& source) const noexcept {
+        return source.resize(0, count_, {});
+    }
     column& add_aside(array_list<column>& all, const column& like) {
-        all.reserve(way_.arrivals.size());
+        all.reserve(plan_.arrivals.size());
         all.push_back(column(*like.type, nullptr));
         column& made = all.back();
         if (!resize(made)) raise_out_of_memory();
         return made;
     }
 
-    /// What stays moves between the chunks, and the ids with it.
+    /// Moves the remaining columns and the ids between the chunks.
     void move_columns(chunk_data& source, std::size_t source_row, chunk_data& target,
                       std::size_t target_row) noexcept {
         const bool is_forth = &source == &from_;
         for (std::size_t i = 0; i < from_.columns.size(); ++i) {
-            const std::uint32_t other = way_.columns[i];
+            const std::uint32_t other = plan_.columns[i];
             if (other == edge::dropped) continue;
             const column& here = source.columns[is_forth ? i : other];
             const column& there = target.columns[is_forth ? other : i];
@@ -213,7 +217,7 @@ private:
         }
     }
 
-    /// The records say where the rows are, which have arrived in this chunk.
+    /// Updates the records and sizes after the rows have moved to this chunk.
     void place_rows(chunk_data& there, std::size_t row) noexcept {
         const bool is_forth = &there == &to_;
         const id_type* const all = has_rows() ? ids(there) + row : ids(from_);
@@ -225,38 +229,38 @@ private:
     }
 
     void end() noexcept {
-        store_.is_exchanging_ = false;
-        const busy_scope nobody_else(store_);
+        store_.is_moving_ = false;
+        const busy_guard busy(store_);
         if (is_there_)
             for (std::size_t i = 0; i < leaving_.size(); ++i)
                 if (is_kept(i)) leaving_[i].destroy(leaving_[i].data, count_);
-        for (const filled& one : filled_) one.target->destroy(one.place, count_);
-        for (column& one : leaving_) one.free();
-        for (column& one : arriving_) one.free();
+        for (const filled& range : filled_) range.target->destroy(range.place, count_);
+        for (column& source : leaving_) source.free();
+        for (column& source : arriving_) source.free();
     }
 
-    struct filled {  // values that were made and have not arrived
+    struct filled {  // constructed values that are not stored yet
         const column* target;
         std::byte* place;
     };
-    struct written {  // values that are written over the old ones
+    struct written {  // values that overwrite the old ones
         const column* target;
         value_source source;
     };
 
     store& store_;
-    const plan& way_;
+    const plan& plan_;
     chunk_data& from_;
     chunk_data& to_;
     std::size_t count_;
-    std::size_t first_ = 0;  // row in the target
-    bool is_told_;           // hooks are called when all have arrived
+    std::size_t first_ = 0;  // first row in the target
+    bool has_notices_;       // hooks are called after the move
     bool trades_ = false;
     bool is_there_ = false;
     std::vector<filled> filled_;
     std::vector<written> at_once_;
-    array_list<column> arriving_;  // values beside the chunk, which they will replace
-    array_list<column> leaving_;   // for each of the source, if `is_kept`: what has gone
+    array_list<column> arriving_;  // new values, outside of the chunk until `apply`
+    array_list<column> leaving_;   // per column of the source, if `is_kept`: the dropped values
 };
 
 }  // namespace muster::detail

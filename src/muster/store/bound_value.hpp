@@ -1,9 +1,10 @@
-// incoming: a value on its way into the world.
+// bound_value: an argument of a call that is going to be stored as a component.
 //
-// A copy that runs code of the type's author, and may throw or look at the world, is made when the
-// value arrives. From then on the value is only moved. A small trivial value comes along as a copy, in
-// registers. Of all others the address is kept (`where`), and kept apart: the value may lie in a column
-// that grows before it is used. A pinned value is made where it stays: that may throw.
+// The constructor copies the value if copying runs user code, which may throw or read the world.
+// From then on the value is only moved. A small trivial value is held as a copy, in registers. For
+// all other values only the address is held. Callers keep the address apart (`where`), because the
+// value may lie in a column that is reallocated before its use. A pinned value is constructed in
+// its final slot, which may throw.
 #pragma once
 
 #include <muster/command/recorder.hpp>
@@ -15,15 +16,14 @@
 
 namespace muster::detail {
 
-/// Says in one sentence what is wrong with a type that cannot be a component.
+/// Reports in one sentence why a type cannot be a component.
 template <class T>
 struct check_component {
     static_assert(std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>,
                   "muster: a component is a plain type, without const, volatile or reference.");
-    static_assert(
-        !std::is_array_v<T>,
-        "muster: an array cannot be a component: use std::string for a text, std::array or "
-        "a struct for other arrays.");
+    static_assert(!std::is_array_v<T>,
+                  "muster: an array cannot be a component: use std::string for text, std::array or "
+                  "a struct for other arrays.");
     static_assert(std::is_array_v<T> || std::is_destructible_v<T>,
                   "muster: a component must be destructible.");
     static constexpr bool passed = true;
@@ -34,7 +34,7 @@ inline constexpr bool is_component = check_component<T>::passed;
 
 /// `Arg` as a forwarding reference deduces it: `T&` or `const T&` to copy, `T` to move.
 template <class Arg>
-class incoming {
+class bound_value {
 public:
     using type = std::remove_cvref_t<Arg>;
     static_assert(is_component<type>);
@@ -43,10 +43,11 @@ private:
     static constexpr bool is_moved =
         !std::is_lvalue_reference_v<Arg> && !std::is_const_v<std::remove_reference_t<Arg>>;
     static_assert(std::is_move_constructible_v<type> || std::is_copy_constructible_v<type>,
-                  "muster: this component can be neither moved nor copied: make it where it stays, "
+                  "muster: this component can be neither moved nor copied: construct it in place "
                   "with emplace or add.");
-    static_assert(is_moved || is_copyable<type>::value,
-                  "muster: this component cannot be copied: hand it over with std::move.");
+    static_assert(is_moved || is_copyable<type>::value ||
+                      !(std::is_move_constructible_v<type> || std::is_copy_constructible_v<type>),
+                  "muster: this component cannot be copied: pass it with std::move.");
     static constexpr bool is_copied_first =
         !is_moved && !std::is_trivially_copyable_v<type> && !is_pinned<type>;
     static constexpr bool is_small = std::is_trivially_copyable_v<type> &&
@@ -63,12 +64,12 @@ private:
     }
 
 public:
-    /// Whether putting it in place runs code of the type's author.
-    static constexpr bool runs_code = !std::is_trivially_copyable_v<type>;
+    /// Whether storing the value runs user code.
+    static constexpr bool is_nontrivial = !std::is_trivially_copyable_v<type>;
 
-    explicit incoming(const type& value) noexcept(!is_copied_first) : value_(hold(value)) {}
+    explicit bound_value(const type& value) noexcept(!is_copied_first) : value_(hold(value)) {}
 
-    /// Where the value is; null if it is here.
+    /// Returns the address of the value, or null if this object holds it.
     [[nodiscard]] const void* where() const noexcept {
         if constexpr (is_held)
             return nullptr;
@@ -76,7 +77,7 @@ public:
             return value_;
     }
 
-    /// The fragment that the value is for.
+    /// Returns the fragment of the value.
     template <class Store>
     [[nodiscard]] const fragment_data& find(const Store& store) const noexcept {
         return store.template find_fragment<type>();
@@ -85,13 +86,14 @@ public:
     fragment_data& ensure(Store& store, const void*) {
         return store.template ensure_fragment<type>();
     }
-    /// The same without a world.
+    /// Names the fragment without a world.
     [[nodiscard]] fragment_name name() const { return fragment_name::of<type>(); }
     [[nodiscard]] type_index value_type() const { return ensure_type_index<type>(); }
-    /// The value has arrived.
-    void settle() const noexcept {}
+    /// Called when the value is stored.
+    void on_stored() const noexcept {}
 
-    /// `from` is what has become of `where`.
+    /// `from` is the current address of the argument: `where()`, adjusted if its column was
+    /// reallocated.
     void construct(void* to, const void* from) noexcept(!is_pinned<type>) {
         ::new (to) type(take(from));
     }
@@ -109,7 +111,7 @@ public:
     }
 
 private:
-    // SAFETY: what is moved from was handed over by the caller, who may change it.
+    // SAFETY: the caller passed a value that is moved from as an rvalue, so it may be modified.
     decltype(auto) take(const void* from) noexcept {
         if constexpr (is_held)
             return static_cast<type&&>(value_);
@@ -120,15 +122,15 @@ private:
     }
 };
 
-/// An array is refused with one sentence; the rest is here so that the compiler has nothing to add.
+/// Rejects an array with one sentence. The members prevent further errors of the compiler.
 template <class Arg>
     requires std::is_array_v<std::remove_reference_t<Arg>>
-class incoming<Arg> {
+class bound_value<Arg> {
 public:
     using type = std::remove_cvref_t<Arg>;
-    static constexpr bool runs_code = false;
+    static constexpr bool is_nontrivial = false;
     static_assert(is_component<type>);
-    explicit incoming(const type&) noexcept {}
+    explicit bound_value(const type&) noexcept {}
     template <class Store>
     [[nodiscard]] const fragment_data& find(const Store&) const noexcept {
         return no_fragment;
@@ -139,7 +141,7 @@ public:
     }
     [[nodiscard]] fragment_name name() const { return {}; }
     [[nodiscard]] type_index value_type() const { return no_type; }
-    void settle() const noexcept {}
+    void on_stored() const noexcept {}
     [[nodiscard]] const void* where() const noexcept { return nullptr; }
     void construct(void*, const void*) noexcept {}
     void assign(void*, const void*) noexcept {}

@@ -1,4 +1,4 @@
-#include <muster/store/incoming.hpp>
+#include <muster/store/bound_value.hpp>
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct constant {
     const int value;
 };
 
-/// Tells what was done with it. Copying can throw, moving cannot.
+/// Counts its copies, moves and assignments. Copying can throw, moving cannot.
 struct witness {
     static inline int alive = 0;
     static inline int copies = 0;
@@ -54,7 +54,7 @@ struct witness {
     ~witness() { --alive; }
 };
 
-/// Copied and moved without fear, but never assigned.
+/// Copying cannot throw, but it is not assignable.
 struct unassignable {
     static inline int alive = 0;
     int value;
@@ -64,7 +64,7 @@ struct unassignable {
     ~unassignable() { --alive; }
 };
 
-/// Copied without fear, but its assignment can throw, and always does.
+/// Copying cannot throw, but assignment always throws.
 struct fails_to_assign {
     std::array<int, 5> values;
     explicit fails_to_assign(int v) noexcept : values{v} {}
@@ -74,9 +74,9 @@ struct fails_to_assign {
     }
 };
 
-/// Room for one value, which a test makes.
+/// Uninitialised storage for one value.
 template <class T>
-struct room {
+struct storage {
     alignas(T) std::byte bytes[sizeof(T)];
     T* get() { return reinterpret_cast<T*>(bytes); }
 };
@@ -93,42 +93,42 @@ protected:
     }
 };
 
-TEST_F(incoming_value, a_small_trivial_value_comes_along_as_a_copy) {
+TEST_F(incoming_value, a_small_trivial_value_is_held_as_a_copy) {
     small value{1, 2, 3, 4};
-    incoming<small&> arrived(value);
+    bound_value<small&> bound(value);
     value = {};
-    EXPECT_EQ(arrived.where(), nullptr);
-    room<small> to;
-    arrived.construct(to.bytes, nullptr);
+    EXPECT_EQ(bound.where(), nullptr);
+    storage<small> to;
+    bound.construct(to.bytes, nullptr);
     EXPECT_EQ(to.get()->w, 4);
-    incoming<int> number(5);
+    bound_value<int> number(5);
     int target = 0;
     number.assign(&target, nullptr);
     EXPECT_EQ(target, 5);
 }
 
-TEST_F(incoming_value, a_large_trivial_value_stays_where_it_is_until_it_is_used) {
+TEST_F(incoming_value, a_large_trivial_value_is_held_by_address) {
     large value{{1, 2, 3, 4, 5}};
-    incoming<large&> arrived(value);
-    EXPECT_EQ(arrived.where(), &value);
-    const large moved = std::exchange(value, large{});  // its column grew, say
+    bound_value<large&> bound(value);
+    EXPECT_EQ(bound.where(), &value);
+    const large moved = std::exchange(value, large{});  // as if its column was reallocated
     large target{};
-    arrived.assign(&target, &moved);
+    bound.assign(&target, &moved);
     EXPECT_EQ(target.values[4], 5);
-    room<large> to;
-    arrived.construct(to.bytes, &moved);
+    storage<large> to;
+    bound.construct(to.bytes, &moved);
     EXPECT_EQ(to.get()->values[0], 1);
 }
 
-TEST_F(incoming_value, a_copy_that_can_throw_is_made_at_once_and_only_moved_from_then_on) {
+TEST_F(incoming_value, a_copy_that_can_throw_is_made_at_construction_and_then_moved) {
     const witness original(7);
     {
-        incoming<const witness&> arrived(original);
+        bound_value<const witness&> bound(original);
         EXPECT_EQ(witness::copies, 1);
-        EXPECT_EQ(arrived.where(), nullptr);
+        EXPECT_EQ(bound.where(), nullptr);
         witness::refuse = true;
-        room<witness> to;
-        arrived.construct(to.bytes, nullptr);
+        storage<witness> to;
+        bound.construct(to.bytes, nullptr);
         EXPECT_EQ(to.get()->value, 7);
         std::destroy_at(to.get());
     }
@@ -137,109 +137,109 @@ TEST_F(incoming_value, a_copy_that_can_throw_is_made_at_once_and_only_moved_from
     EXPECT_EQ(original.value, 7);
 }
 
-TEST_F(incoming_value, a_copy_that_throws_does_so_at_once_and_leaves_nothing) {
+TEST_F(incoming_value, a_throwing_copy_throws_at_construction_and_leaks_nothing) {
     witness original(7);
     witness::refuse = true;
-    EXPECT_THROW(incoming<witness&>{original}, std::runtime_error);
+    EXPECT_THROW(bound_value<witness&>{original}, std::runtime_error);
     EXPECT_EQ(witness::alive, 1);
-    static_assert(!std::is_nothrow_constructible_v<incoming<witness&>, const witness&>);
-    static_assert(std::is_nothrow_constructible_v<incoming<witness>, const witness&>);
-    static_assert(std::is_nothrow_constructible_v<incoming<small&>, const small&>);
+    static_assert(!std::is_nothrow_constructible_v<bound_value<witness&>, const witness&>);
+    static_assert(std::is_nothrow_constructible_v<bound_value<witness>, const witness&>);
+    static_assert(std::is_nothrow_constructible_v<bound_value<small&>, const small&>);
 }
 
-TEST_F(incoming_value, a_value_that_is_handed_over_is_moved_once_and_never_copied) {
+TEST_F(incoming_value, an_rvalue_is_moved_once_and_never_copied) {
     witness original(7);
     witness::refuse = true;
-    incoming<witness> arrived(original);
-    EXPECT_EQ(arrived.where(), &original);
-    EXPECT_EQ(original.value, 7);  // not yet
-    room<witness> to;
-    arrived.construct(to.bytes, arrived.where());
+    bound_value<witness> bound(original);
+    EXPECT_EQ(bound.where(), &original);
+    EXPECT_EQ(original.value, 7);  // not moved yet
+    storage<witness> to;
+    bound.construct(to.bytes, bound.where());
     EXPECT_EQ(to.get()->value, 7);
     EXPECT_EQ(original.value, -1);
     EXPECT_EQ(witness::moves, 1);
     std::destroy_at(to.get());
 }
 
-TEST_F(incoming_value, a_value_that_moved_meanwhile_is_taken_from_where_it_is_now) {
+TEST_F(incoming_value, a_relocated_value_is_taken_from_its_current_address) {
     std::string before = "a text that is too long for the inside of a string";
-    incoming<std::string> arrived(before);
+    bound_value<std::string> bound(before);
     std::string now = std::move(before);
     before = "something else";
     std::string target;
-    arrived.assign(&target, &now);
+    bound.assign(&target, &now);
     EXPECT_EQ(target, "a text that is too long for the inside of a string");
     EXPECT_EQ(before, "something else");
 }
 
-TEST_F(incoming_value, a_constant_that_is_handed_over_is_copied) {
+TEST_F(incoming_value, a_const_rvalue_is_copied) {
     const witness original(7);
-    incoming<const witness> arrived(original);
+    bound_value<const witness> bound(original);
     EXPECT_EQ(witness::copies, 1);
     witness target(1);
-    arrived.assign(&target, nullptr);
+    bound.assign(&target, nullptr);
     EXPECT_EQ(target.value, 7);
     EXPECT_EQ(original.value, 7);
 }
 
-TEST_F(incoming_value, a_move_only_value_is_handed_over) {
+TEST_F(incoming_value, a_move_only_value_is_moved) {
     auto original = std::make_unique<int>(3);
-    incoming<std::unique_ptr<int>> arrived(original);
+    bound_value<std::unique_ptr<int>> bound(original);
     auto target = std::make_unique<int>(1);
-    arrived.assign(&target, arrived.where());
+    bound.assign(&target, bound.where());
     EXPECT_EQ(*target, 3);
     EXPECT_EQ(original, nullptr);
 }
 
-TEST_F(incoming_value, an_assignment_that_cannot_throw_is_used) {
+TEST_F(incoming_value, a_nonthrowing_assignment_is_used) {
     witness target(1);
     witness original(7);
-    incoming<witness> arrived(original);
-    arrived.assign(&target, arrived.where());
+    bound_value<witness> bound(original);
+    bound.assign(&target, bound.where());
     EXPECT_EQ(target.value, 7);
     EXPECT_EQ(witness::assignments, 1);
     EXPECT_EQ(witness::moves, 0);
 }
 
-TEST_F(incoming_value, what_cannot_be_assigned_is_made_anew_in_its_place) {
-    room<constant> target;
+TEST_F(incoming_value, an_unassignable_value_is_reconstructed_in_place) {
+    storage<constant> target;
     ::new (target.bytes) constant{1};
-    incoming<constant> trivial(constant{2});
+    bound_value<constant> trivial(constant{2});
     trivial.assign(target.bytes, nullptr);
     EXPECT_EQ(target.get()->value, 2);
 
     unassignable value(9);
-    room<unassignable> other;
+    storage<unassignable> other;
     ::new (other.bytes) unassignable(1);
-    incoming<unassignable> arrived(value);
-    arrived.assign(other.bytes, arrived.where());
+    bound_value<unassignable> bound(value);
+    bound.assign(other.bytes, bound.where());
     EXPECT_EQ(other.get()->value, 9);
-    EXPECT_EQ(unassignable::alive, 2);  // the one before has ended
+    EXPECT_EQ(unassignable::alive, 2);  // the old value is destroyed
     std::destroy_at(other.get());
 }
 
-TEST_F(incoming_value, an_assignment_that_can_throw_is_not_used) {
+TEST_F(incoming_value, a_throwing_assignment_is_not_used) {
     const fails_to_assign value(9);
     fails_to_assign target(1);
-    incoming<const fails_to_assign&> arrived(value);
-    arrived.assign(&target, arrived.where());
+    bound_value<const fails_to_assign&> bound(value);
+    bound.assign(&target, bound.where());
     EXPECT_EQ(target.values[0], 9);
 }
 
-TEST_F(incoming_value, assigned_to_itself_stays_as_it_is) {
+TEST_F(incoming_value, self_assignment_keeps_the_value) {
     std::string text = "a text that is too long for the inside of a string";
-    incoming<std::string> handed_over(text);
-    handed_over.assign(&text, handed_over.where());
+    bound_value<std::string> rvalue(text);
+    rvalue.assign(&text, rvalue.where());
     EXPECT_EQ(text, "a text that is too long for the inside of a string");
 
     unassignable value(4);
-    incoming<unassignable> arrived(value);
-    arrived.assign(&value, arrived.where());
+    bound_value<unassignable> bound(value);
+    bound.assign(&value, bound.where());
     EXPECT_EQ(value.value, 4);
     EXPECT_EQ(unassignable::alive, 1);
 
     witness copied(5);
-    incoming<witness&> first(copied);
+    bound_value<witness&> first(copied);
     first.assign(&copied, first.where());
     EXPECT_EQ(copied.value, 5);
 }

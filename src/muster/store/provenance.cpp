@@ -1,5 +1,5 @@
 #include <muster/base/text.hpp>
-#include <muster/store/deaths.hpp>
+#include <muster/store/provenance.hpp>
 
 #include <unordered_map>
 
@@ -10,18 +10,18 @@ std::string place_text(const std::source_location& where) {
     return text(std::string(path.substr(path.find_last_of('/') + 1)), ":", where.line());
 }
 
-struct deaths::table {
+struct provenance::table {
     std::unordered_map<std::uint64_t, entry> by_key;
 };
 
-deaths::~deaths() {
+provenance::~provenance() {
     delete table_;
 }
 
-void deaths::note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
-                  std::string_view name, std::string_view system) {
+void provenance::note(std::uint64_t key, std::uint64_t version, const std::source_location& where,
+                      std::string_view name, std::string_view system) {
     if (table_ == nullptr) table_ = new table;
-    // Noting the same death again needs no memory.
+    // Recording a destruction again must not throw: `destroy` of a span records all of them first.
     entry& noted = table_->by_key.try_emplace(key).first->second;
     if (noted.name != name) noted.name = std::string(name);
     noted.version = version;
@@ -29,7 +29,7 @@ void deaths::note(std::uint64_t key, std::uint64_t version, const std::source_lo
     noted.system = system;
 }
 
-const deaths::entry* deaths::find(std::uint64_t key, std::uint64_t version) const noexcept {
+const provenance::entry* provenance::find(std::uint64_t key, std::uint64_t version) const noexcept {
     if (table_ == nullptr) return nullptr;
     const auto found = table_->by_key.find(key);
     return found != table_->by_key.end() && found->second.version == version ? &found->second

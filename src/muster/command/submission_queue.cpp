@@ -1,5 +1,5 @@
 #include <muster/base/first_error.hpp>
-#include <muster/command/inbox.hpp>
+#include <muster/command/submission_queue.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -8,24 +8,24 @@
 
 namespace muster::detail {
 
-struct inbox::parts {
-    parts() { empty.reserve(16); }  // so many are kept
+struct submission_queue::parts {
+    parts() { empty.reserve(16); }  // `put_back` keeps at most this many
 
     std::mutex guard;
-    std::vector<recorder*> mail;
+    std::vector<recorder*> submissions;
     std::vector<recorder*> empty;
     array_list<std::uint64_t> ids;
 };
 
-inbox::inbox() : parts_(new parts) {}
+submission_queue::submission_queue() : parts_(new parts) {}
 
-inbox::~inbox() {
-    for (const recorder* one : parts_->mail) delete one;
-    for (const recorder* one : parts_->empty) delete one;
+submission_queue::~submission_queue() {
+    for (const recorder* buffer : parts_->submissions) delete buffer;
+    for (const recorder* buffer : parts_->empty) delete buffer;
     delete parts_;
 }
 
-recorder* inbox::take_empty() {
+recorder* submission_queue::take_empty() {
     {
         const std::lock_guard lock(parts_->guard);
         if (!parts_->empty.empty()) {
@@ -37,24 +37,24 @@ recorder* inbox::take_empty() {
     return new recorder;
 }
 
-recorder* inbox::hand_over(recorder* changes) {
+recorder* submission_queue::hand_over(recorder* changes) {
     std::unique_ptr<recorder> next(take_empty());
     const std::lock_guard lock(parts_->guard);
-    parts_->mail.push_back(changes);
-    count_.store(static_cast<std::uint32_t>(parts_->mail.size()));
+    parts_->submissions.push_back(changes);
+    count_.store(static_cast<std::uint32_t>(parts_->submissions.size()));
     return next.release();
 }
 
-recorder* inbox::discard(recorder* changes) noexcept {
+recorder* submission_queue::discard(recorder* changes) noexcept {
     changes->discard();
     recorder* next = changes;
-    first_error ignored;  // without memory, their keys are not used again
+    first_error ignored;  // out of memory: the keys of these ids are never reused
     if (changes->size() != 0) ignored.attempt([&] { next = hand_over(changes); });
     if (next == changes) changes->rewind({});
     return next;
 }
 
-void inbox::put_back(recorder* empty) noexcept {
+void submission_queue::put_back(recorder* empty) noexcept {
     empty->rewind({});
     const std::lock_guard lock(parts_->guard);
     if (parts_->empty.size() == parts_->empty.capacity())
@@ -63,13 +63,13 @@ void inbox::put_back(recorder* empty) noexcept {
         parts_->empty.push_back(empty);
 }
 
-std::vector<recorder*> inbox::take_all() {
+std::vector<recorder*> submission_queue::take_all() {
     const std::lock_guard lock(parts_->guard);
     count_.store(0);
-    return std::exchange(parts_->mail, {});
+    return std::exchange(parts_->submissions, {});
 }
 
-void inbox::take_ids(array_list<std::uint64_t>& out, std::size_t count) {
+void submission_queue::take_ids(array_list<std::uint64_t>& out, std::size_t count) {
     const std::lock_guard lock(parts_->guard);
     array_list<std::uint64_t>& all = parts_->ids;
     count = std::min(count, all.size());
@@ -77,16 +77,16 @@ void inbox::take_ids(array_list<std::uint64_t>& out, std::size_t count) {
     all.resize(all.size() - count);
 }
 
-std::size_t inbox::count_ids() const noexcept {
+std::size_t submission_queue::count_ids() const noexcept {
     const std::lock_guard lock(parts_->guard);
     return parts_->ids.size();
 }
 
-void inbox::put_ids(array_list<std::uint64_t>& unused) noexcept {
+void submission_queue::put_ids(array_list<std::uint64_t>& unused) noexcept {
     const std::lock_guard lock(parts_->guard);
     array_list<std::uint64_t>& all = parts_->ids;
     if (all.empty()) return std::swap(all, unused);
-    first_error ignored;  // as above
+    first_error ignored;  // out of memory: the keys of these ids are never reused
     ignored.attempt([&] { all.insert(all.end(), unused.begin(), unused.end()); });
     unused.clear();
 }
