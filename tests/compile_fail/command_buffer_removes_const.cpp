@@ -1,0 +1,14 @@
+// expect: muster: a component is a plain type, without const, volatile or reference.
+#include <muster/muster.hpp>
+
+struct position {
+    float x, y;
+};
+
+void use(muster::command_buffer& commands, muster::entity e) {
+#ifdef MUST_FAIL
+    commands.remove<const position>(e);
+#else
+    commands.remove<position>(e);
+#endif
+}

@@ -1,0 +1,10 @@
+// expect: muster: to set several fragments at once, pass each as with(): with(tag), with(f, value).
+#include <muster/muster.hpp>
+
+void use(muster::world& w, muster::entity e, muster::entity tag, muster::fragment<int> health) {
+#ifdef MUST_FAIL
+    w.set(e, tag, muster::with(health, 100));
+#else
+    w.set(e, muster::with(tag), muster::with(health, 100));
+#endif
+}
