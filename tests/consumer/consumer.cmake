@@ -59,7 +59,7 @@ elseif(WAY STREQUAL "FetchContent")
     file(MAKE_DIRECTORY ${WORK}/project/external)
     file(CREATE_LINK ${MUSTER_SOURCE} ${WORK}/project/external/muster SYMBOLIC)
     set(here ${WORK})
-    build(project -DREADME_BLOCK=${block} -DEXPECT_OPTIONS_OFF=1)
+    build(project -DREADME_BLOCK=${block} -DEXPECT_OPTIONS_OFF=1 -DCMAKE_UNITY_BUILD=ON)
     expect_output(${WORK}/build/game ${greeting})
 elseif(WAY STREQUAL "pkg-config")
     # Moves the installed tree: the .pc files must not depend on its path.

@@ -461,7 +461,7 @@ TEST_F(observer_test, accepts_optional_and_const_components) {
     std::string seen;
     o.each([&](entity e, const plain& p, other* more) {
         seen += std::to_string(p.number) + (more == nullptr ? "-" : std::to_string(more->number));
-        EXPECT_TRUE(e == a || e == b);
+        EXPECT_EQ(e, p.number == 1 ? a : b);
     });
     EXPECT_EQ(seen, "1-23");
     w.set(b, other{5});
@@ -730,7 +730,9 @@ TEST(observer_of_a_world_that_ended, shows_nothing) {
     auto w = std::make_unique<world>();
     auto o = w->observer<plain>();
     w->spawn(plain{});
+    EXPECT_EQ(o.size(), 1u);
     w.reset();
+    EXPECT_EQ(o.size(), 0u);
     o.each([](entity e) { ADD_FAILURE() << e; });
     for (auto [e, p] : o) ADD_FAILURE() << e;
 }

@@ -568,7 +568,7 @@ TEST_F(sparse_table_of, agrees_with_a_map_over_random_changes) {
     const auto list = [&](std::uint64_t key) {
         return ordinals(expected[key].begin(), expected[key].end());
     };
-    for (int step = 0; step < 4000; ++step) {
+    for (int step = 0; step < 2000; ++step) {
         SCOPED_TRACE("step " + std::to_string(step));
         const auto choice = random() % 100;
         const std::uint64_t key = random_key();

@@ -9,11 +9,13 @@
 
 namespace muster::test {
 
-#if MUSTER_TEST_ALL_LAYOUTS
+#if MUSTER_TEST_LAYOUTS == 1
+using behavior_layouts = testing::Types<layouts::bound>;
+#elif MUSTER_TEST_LAYOUTS == 2
+using behavior_layouts = testing::Types<layouts::bound, layouts::exact>;
+#else
 using behavior_layouts =
     testing::Types<layouts::bound, layouts::exact, layouts::compact, layouts::packed>;
-#else
-using behavior_layouts = testing::Types<layouts::bound, layouts::exact>;
 #endif
 
 }  // namespace muster::test
