@@ -162,7 +162,11 @@ private:
         case 12:
         case 13: learn(w_.clone(any())); break;
         case 14: learn(w_.clone(any(), position{i, 4}, burning{i})); break;
-        case 15: learn(w_.clone_many(roll_() % 4, any(), label{"clone"})); break;
+        case 15: {
+            const std::size_t count = roll_() % 4;  // before `any`: arguments have no order
+            learn(w_.clone_many(count, any(), label{"clone"}));
+            break;
+        }
         case 16: {
             const id_type old = any();
             learn(w_.spawn_at(old, velocity{i}));
@@ -228,7 +232,11 @@ private:
 
     void erase(std::uint64_t kind) {
         switch (kind) {
-        case 10: seen_.add(std::uint64_t{w_.destroy(any(), any(), any())}); break;
+        case 10: {
+            const id_type first = any(), second = any(), third = any();
+            seen_.add(std::uint64_t{w_.destroy(first, second, third)});
+            break;
+        }
         case 11:
             if (roll_() % 8 == 0)
                 seen_.add(std::uint64_t{w_.destroy_if([](id_type e) { return e.key() % 5 == 0; })});
@@ -362,7 +370,22 @@ private:
         for (const id_type e : removed_.take()) seen_.add(e);
     }
 
-    basic_world<Layout> w_;
+    /// Registers the types one by one, so that no order of arguments decides their ids.
+    static void add_types(basic_world<Layout>& w) {
+        w.template component<position>();
+        w.template component<velocity>();
+        w.template component<label>();
+        w.template component<turret>();
+        w.template component<burning>();
+        w.template component<frozen>();
+        w.template component<stunned>();
+        w.template component<prefab_t>();
+    }
+
+    struct typed_world : basic_world<Layout> {
+        typed_world() { add_types(*this); }
+    };
+    typed_world w_;
     dice roll_;
     digest seen_;
     int number_ = 0;
@@ -403,10 +426,10 @@ void check(const char* name, std::uint64_t expected) {
 }
 
 TEST(golden_trace, of_bound_ids_is_that_of_0_1) {
-    check<layouts::bound>("bound", 11631969428943082813u);
+    check<layouts::bound>("bound", 14178663273197956091u);
 }
 TEST(golden_trace, of_exact_ids_is_that_of_0_1) {
-    check<layouts::exact>("exact", 481579153844993633u);
+    check<layouts::exact>("exact", 18003544161840466279u);
 }
 
 }  // namespace

@@ -751,6 +751,13 @@ TEST_F(observer_test, may_be_destroyed_in_its_own_reading) {
     EXPECT_EQ(w.get<plain>(all[0]).number, 1);
 }
 
+TEST_F(observer_test, registers_new_types_in_the_order_of_its_list) {
+    struct first {};
+    struct second {};
+    const auto o = w.observer<>().added<first, second>();
+    EXPECT_GT(w.component<first>().id().key(), w.component<second>().id().key());
+}
+
 TEST_F(observer_test, may_be_moved_in_its_own_reading) {
     auto o = w.observer<plain>();
     const ids all = w.spawn_many(3, plain{});

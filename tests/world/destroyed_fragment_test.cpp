@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/about_chunks.hpp"
@@ -224,6 +225,36 @@ TYPED_TEST(destroyed_fragments, collecting_garbage_frees_chunks_but_keeps_fragme
     EXPECT_EQ(w.get(e, f), 4);
     EXPECT_EQ(w.locate(e).chunk, w.chunk(f));
     EXPECT_EQ(w.count(f), 1u);
+}
+
+/// Its last value queries the world when it is destroyed.
+struct curious {
+    world* asked = nullptr;
+    std::size_t* found = nullptr;
+
+    curious() = default;
+    curious(world& w, std::size_t& count) : asked(&w), found(&count) {}
+    curious(const curious& other) noexcept = default;
+    curious(curious&& other) noexcept
+        : asked(std::exchange(other.asked, nullptr)), found(other.found) {}
+    curious& operator=(const curious&) = default;
+    ~curious() {
+        if (asked != nullptr) *found = asked->query<const place>().count();
+    }
+};
+
+TEST(destroyed_sparse_fragment, can_be_followed_by_a_query_in_the_destructor_of_its_default_value) {
+    world w;
+    std::size_t found = 0;
+    w.define<curious>().sparse().default_value(curious(w, found));
+    w.add<curious>(w.spawn());
+    const entity e = w.spawn(place{});
+    w.defer();
+    w.destroy(w.component<curious>());
+    w.set(e, curious{});  // a pending value of the destroyed fragment
+    found = 0;
+    w.commit();
+    EXPECT_EQ(found, 1u);
 }
 
 }  // namespace

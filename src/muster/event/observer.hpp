@@ -71,34 +71,40 @@ public:
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer added() && {
-        return std::move(subscribe(added_bits, fragment_of<Us>()...));
+        (subscribe(added_bits, fragment_of<Us>()), ...);
+        return std::move(*this);
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     basic_observer added(const Fs&... fragments) && {
-        return std::move(subscribe(added_bits, query_.id_of(fragments)...));
+        (subscribe(added_bits, query_.id_of(fragments)), ...);
+        return std::move(*this);
     }
     /// Also collects entities whose value of these is assigned, patched or touched.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer changed() && {
-        return std::move(subscribe(changed_bits, fragment_of<Us>()...));
+        (subscribe(changed_bits, fragment_of<Us>()), ...);
+        return std::move(*this);
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     basic_observer changed(const Fs&... fragments) && {
-        return std::move(subscribe(changed_bits, query_.id_of(fragments)...));
+        (subscribe(changed_bits, query_.id_of(fragments)), ...);
+        return std::move(*this);
     }
     /// Also collects entities from which these are removed, or that are destroyed with them.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_observer removed() && {
-        return std::move(subscribe(removed_bits, fragment_of<Us>()...));
+        (subscribe(removed_bits, fragment_of<Us>()), ...);
+        return std::move(*this);
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     basic_observer removed(const Fs&... fragments) && {
-        return std::move(subscribe(removed_bits, query_.id_of(fragments)...));
+        (subscribe(removed_bits, query_.id_of(fragments)), ...);
+        return std::move(*this);
     }
 
     // ---- what reading shows --------------------------------------------------------------------
@@ -218,11 +224,8 @@ private:
     [[nodiscard]] id_type fragment_of() const {
         return store_->id_of(store_->template ensure_fragment<U>());
     }
-    template <class... Ids>
-    basic_observer& subscribe(unsigned kinds, Ids... fragments) {
-        (store_->subscribe(*log_, fragments, kinds), ...);
-        return *this;
-    }
+    /// One call for each fragment, in order: the first use of a type gives it its id.
+    void subscribe(unsigned kinds, id_type fragment) { store_->subscribe(*log_, fragment, kinds); }
     bool connect(bool wanted) noexcept {
         if (!log_->has_world || log_->is_paused != wanted) return false;
         store_->connect_observer(*log_, wanted);

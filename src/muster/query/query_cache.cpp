@@ -143,7 +143,9 @@ void query_cache::find_sparse(match_list& list) const {
             list.is_inside = true;
     }
     for (const sparse_set* set : sparse_.all())
-        if (set != nullptr && set->fragment->is_hidden && !is_named(list.question, *set->fragment))
+        // A set without a fragment holds pending values of a destroyed one.
+        if (set != nullptr && set->fragment != nullptr && set->fragment->is_hidden &&
+            !is_named(list.question, *set->fragment))
             list.sparse_terms.push_back({set->fragment, term_kind::without, 0});
     list.is_plain = list.sparse_terms.empty() && (list.is_inside || sparse_.empty());
 }
