@@ -486,6 +486,7 @@ struct curious {
         if (home == nullptr) return;
         ++found->destructors;
         for ([[maybe_unused]] const entity e : home->entities()) ++found->living;
+        found->living += static_cast<int>(home->size() + home->count<place>());
         home->query<place>().each([this](place&) { ++found->rows; });
         (void)home->chunk<place, other, label>();
     }
@@ -499,12 +500,14 @@ TEST(scope_hostile, destructors_may_query_a_world_that_is_reset_or_destroyed) {
         (void)w.component<other>();
         (void)w.component<label>();
         for (int i = 0; i < 3; ++i) w.spawn(curious(w, found), place{});
+        w.spawn(place{}, other{});  // in a chunk that is emptied after the first
         EXPECT_EQ(found.destructors, 0);
         w.reset();
         EXPECT_EQ(found.destructors, 3);
         EXPECT_EQ(found.living, 0);
         EXPECT_EQ(found.rows, 0);
         for (int i = 0; i < 3; ++i) w.spawn(curious(w, found), place{});
+        w.spawn(place{}, other{});  // in a chunk that is emptied after the first
         EXPECT_EQ(found.destructors, 3);
     }
     EXPECT_EQ(found.destructors, 6);

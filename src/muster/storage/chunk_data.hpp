@@ -40,6 +40,7 @@ struct MUSTER_API chunk_data {
     edge_table edges;              // to other chunks
     array_list<fragment_data*> fragments;  // sorted by number
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
+    std::size_t forgotten = 0;             // rows hidden by `forget_rows`
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;
@@ -80,6 +81,18 @@ struct MUSTER_API chunk_data {
             for (const column& source : columns) source.take_bytes(row, last, nullptr, 0);
         ids.take_bytes(row, last, nullptr, 0);
         return row != last;
+    }
+
+    /// Hides all rows. Their values live until `end_values`.
+    void forget_rows() noexcept {
+        forgotten = size;
+        size = 0;
+    }
+    /// Destroys the values of the hidden rows.
+    void end_values() noexcept {
+        const std::size_t count = forgotten;
+        forgotten = 0;
+        destroy_values(0, count);
     }
 
     /// Destroys the values of `count` rows from `first` on. The caller adjusts `size`.

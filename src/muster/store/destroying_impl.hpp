@@ -277,15 +277,13 @@ void store<Layout>::reset(const std::source_location& where) {
 /// Destroys all values. No entity is alive any more.
 template <class Layout>
 void store<Layout>::end_values() noexcept {
+    // First hide everything: a destructor that queries the world must not meet a dead entity.
     sparse_.forget_entries();
+    for (chunk_data* chunk : graph_.all()) chunk->forget_rows();
     for (std::size_t i = 0; i < sparse_.all().size(); ++i)
         if (sparse_set* const set = sparse_.all()[i]) set->end_values();
-    for (std::size_t i = 0; i < graph_.all().size(); ++i) {  // a destructor may add a chunk
-        chunk_data* const chunk = graph_.all()[i];
-        const std::size_t count = chunk->size;
-        chunk->size = 0;
-        chunk->destroy_values(0, count);
-    }
+    for (std::size_t i = 0; i < graph_.all().size(); ++i)  // a destructor may add a chunk
+        graph_.all()[i]->end_values();
 }
 
 template <class Layout>

@@ -77,6 +77,7 @@ void store<Layout>::end() noexcept {
     // Destructors of components may query the world, which is intact, but has no living entities.
     for (id_type e = pool_.next_living(Layout::first_key); e; e = pool_.next_living(e.key() + 1))
         pool_.destroy(e);
+    world_owned_count_ = 0;
     end_values();
 }
 
