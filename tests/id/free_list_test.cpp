@@ -172,7 +172,7 @@ TEST(free_list, agrees_with_a_plain_list_and_a_copy_continues_like_it) {
         std::list<entry> model;
         std::vector<std::uint64_t> used;  // keys outside of the list
         for (std::uint64_t key = 0; key < 40; ++key) used.push_back(key);
-        for (int i = 0; i < 300; ++i) {
+        for (std::uint64_t i = 0; i < 300; ++i) {
             if (dice() % 2 == 0 && !used.empty()) {
                 std::swap(used[dice() % used.size()], used.back());
                 const std::uint64_t key = used.back();
