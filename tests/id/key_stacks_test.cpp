@@ -1,4 +1,4 @@
-// The stacks of concurrent_id_pool without a pool, on a single thread.
+// The stacks of concurrent_id_pool, without a pool. Its own tests let threads interfere.
 #include <muster/id/key_stacks.hpp>
 
 #include <gtest/gtest.h>
@@ -64,6 +64,16 @@ TYPED_TEST(key_stacks_of, a_thread_finds_the_keys_of_other_threads) {
     ASSERT_EQ(found.size(), 3u);
     EXPECT_EQ(found[0], 1u);  // its own stack is first, unless threads share it
     EXPECT_EQ(found[1] + found[2], 7u);
+}
+
+TYPED_TEST(key_stacks_of, a_single_pop_also_finds_the_key_of_another_thread) {
+    using links = key_links<TypeParam>;
+    fixture<TypeParam> f;
+    std::thread([&] { f.push(3); }).join();
+    typename links::link top = 0;
+    ASSERT_TRUE(f.stacks.pop(f.slots, top));
+    EXPECT_EQ(links::index_of(top), 3u);
+    EXPECT_FALSE(f.stacks.pop(f.slots, top));
 }
 
 TYPED_TEST(key_stacks_of, highest_version_considers_each_top) {
