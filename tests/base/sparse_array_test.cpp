@@ -4,6 +4,7 @@
 
 #include <map>
 #include <random>
+#include <utility>
 
 namespace muster::detail {
 namespace {
@@ -82,6 +83,33 @@ TEST(sparse_array, behaves_like_a_map) {
         }
         ASSERT_EQ(at, array.none);
     }
+}
+
+TEST(sparse_array, a_copy_has_the_same_elements_of_its_own) {
+    sparse_array<int> array;
+    for (const std::uint64_t index : {3u, 70u, 1'000'000u}) array.ensure(index, 1);
+    const sparse_array<int> copy(array);
+    array[70] = 2;
+    array.erase(3);
+    EXPECT_EQ(copy.size(), 3u);
+    EXPECT_EQ(copy[3], 1);
+    EXPECT_EQ(copy[70], 1);
+    EXPECT_EQ(copy.next(71), 1'000'000u);
+}
+
+TEST(sparse_array, swap_exchanges_all_elements) {
+    sparse_array<int> full;
+    full.ensure(5000, 1);
+    sparse_array<int> empty;
+    int* const element = full.find(5000);
+    empty.swap(full);
+    EXPECT_TRUE(full.empty());
+    EXPECT_EQ(full.next(0), full.none);
+    EXPECT_EQ(empty.find(5000), element);
+    full = std::move(empty);
+    EXPECT_EQ(full.find(5000), element);
+    const sparse_array<int> moved(std::move(full));
+    EXPECT_EQ(moved.find(5000), element);
 }
 
 }  // namespace

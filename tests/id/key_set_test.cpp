@@ -40,5 +40,16 @@ TEST(key_set, skip_counts_only_keys_outside_the_set) {
     EXPECT_EQ(set.skip(0, 200), 204u);
 }
 
+TEST(key_set, next_finds_the_lowest_key_from_a_key_on) {
+    key_set<> set;
+    EXPECT_EQ(set.next(0), set.none);
+    for (const std::uint64_t key : {3u, 63u, 130u}) set.insert(key);
+    EXPECT_EQ(set.next(0), 3u);
+    EXPECT_EQ(set.next(3), 3u);
+    EXPECT_EQ(set.next(4), 63u);
+    EXPECT_EQ(set.next(64), 130u);
+    EXPECT_EQ(set.next(131), set.none);
+}
+
 }  // namespace
 }  // namespace muster::detail

@@ -243,9 +243,11 @@ class World:
     def size(self):
         """Returns the number of living entities, as world::size() does."""
         pool = self.pool
-        living = (int(pool["fresh_"]) + int(pool["ahead_"]["size_"]) + int(pool["outside_"])
-                  - int(pool["free_"]) - int(pool["retired_"]) - int(pool["tombstones_"])
-                  - int(pool["reserved_"]["size_"]))
+        frontier, spent = pool["frontier_"], pool["spent_"]
+        living = (int(frontier["fresh_"]) + int(frontier["ahead_"]["size_"])
+                  - int(frontier["reserved_"]["size_"]) + int(pool["outside_"])
+                  - int(pool["free_"]["count_"]) - int(spent["retired"])
+                  - int(spent["tombstones"]["count_"]))
         return living - int(self.store["world_owned_count_"])
 
     def describe(self):

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 
 namespace muster::detail {
 
@@ -28,8 +29,17 @@ public:
     static constexpr std::uint64_t none = ~std::uint64_t{0};
 
     sparse_array() = default;
-    sparse_array(const sparse_array&) = delete;
+    /// Copies all elements. `std::bad_alloc`.
+    sparse_array(const sparse_array& other) : sparse_array() {  // so that a throw frees the nodes
+        for (std::uint64_t index = other.next(0); index != none; index = other.next(index + 1))
+            ensure(index, other[index]);
+    }
+    sparse_array(sparse_array&& other) noexcept { swap(other); }
     sparse_array& operator=(const sparse_array&) = delete;
+    sparse_array& operator=(sparse_array&& other) noexcept {
+        swap(other);
+        return *this;
+    }
     ~sparse_array() {
         if (root_ != nullptr) free_tree(root_, height_);
     }
@@ -96,6 +106,12 @@ public:
     [[nodiscard]] std::uint64_t next(std::uint64_t index) const noexcept {
         if (root_ == nullptr || !reaches(index)) return none;
         return next_below(root_, height_, index) ? index : none;
+    }
+
+    void swap(sparse_array& other) noexcept {
+        std::swap(root_, other.root_);
+        std::swap(height_, other.height_);
+        std::swap(size_, other.size_);
     }
 
 private:

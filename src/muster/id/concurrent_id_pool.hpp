@@ -62,18 +62,16 @@
 #include <muster/base/atomic_word.hpp>
 #include <muster/base/error.hpp>
 #include <muster/base/integer.hpp>
-#include <muster/base/text.hpp>
-#include <muster/base/thread_number.hpp>
-#include <muster/base/word_segments.hpp>
 #include <muster/fwd.hpp>
 #include <muster/id/id.hpp>
 #include <muster/id/id_pool_options.hpp>
+#include <muster/id/key_links.hpp>
+#include <muster/id/key_stacks.hpp>
+#include <muster/id/slot_pool_errors.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <type_traits>
 
 namespace muster {
 
@@ -83,6 +81,8 @@ namespace muster {
 /// makes all calls, the ids are those of an `id_pool`. Neither copyable nor movable.
 template <class Layout>
 class concurrent_id_pool {
+    using links = detail::key_links<Layout>;
+
 public:
     using id_type = basic_id<Layout>;
 
@@ -90,9 +90,9 @@ public:
     /// has two ends, and a single compare-exchange changes only one. The pool uses at most the
     /// first 2^40 keys of the range.
     explicit concurrent_id_pool(id_pool_options options = {})
-        : slots_(end_at(0)),
+        : slots_(links::end_at(0)),
           first_(larger(options.first_key, Layout::first_key)),
-          keys_(smaller(detail::last_key_of<Layout>(options) - first_, last_index) + 1),
+          keys_(smaller(detail::last_key_of<Layout>(options) - first_, links::last_index) + 1),
           first_version_(larger(options.first_version, Layout::first_version)),
           origin_(id_type::assemble(0, 0, Layout::world_bits == 0 ? 0 : options.world)) {
         detail::check_pool_range<Layout>(options.world, first_,
@@ -113,9 +113,9 @@ public:
     /// thread may call it.
     id_type create() {
         do {
-            if (link top = empty; pop(top)) return revive(top);
+            if (link top = links::empty; stacks_.pop(slots_, top)) return revive(top);
             if (std::uint64_t index = 0; take_fresh(1, index) != 0) return begin(index);
-        } while (!is_none_free());
+        } while (!stacks_.is_none_free());
         raise_overflow(1);
     }
 
@@ -128,20 +128,21 @@ public:
     void create(std::span<id_type> out) {
         if (out.size() > keys_) raise_overflow(out.size());
         const std::uint64_t fresh = fresh_.load();
-        const free_count free = count_free();
+        const auto free = stacks_.count_free(slots_);
         if (out.size() > free.count + (keys_ - fresh) && free.is_steady) raise_overflow(out.size());
         if (out.size() > free.count)
             slots_.ensure(fresh, smaller(fresh + (out.size() - free.count), keys_));
 
         all_or_none taken{*this, out};
         while (true) {
-            for (unsigned i = 0; i != stack_count; ++i) take_free(nth_stack(i), out, taken.count);
+            stacks_.pop_many(slots_, out.size() - taken.count,
+                             [&](link top) noexcept { out[taken.count++] = revive(top); });
             std::uint64_t index = 0;
             const std::uint64_t got = take_fresh(out.size() - taken.count, index);
             for (const std::uint64_t end = index + got; index != end; ++index)
                 out[taken.count++] = begin(index);
             if (taken.count == out.size()) return;
-            if (is_none_free()) raise_overflow(out.size());
+            if (stacks_.is_none_free()) raise_overflow(out.size());
         }
     }
 
@@ -157,7 +158,7 @@ public:
         // One step takes the key from the id, so that only one thread succeeds. Until the key is in
         // a stack, its word equals no id.
         word expected = word_of(e);
-        if (!at.word.compare_exchange(expected, end_at(index))) return false;
+        if (!at.word.compare_exchange(expected, links::end_at(index))) return false;
         retire_version(index, at, e.version());
         return true;
     }
@@ -191,7 +192,7 @@ public:
         // This order prevents counting a key as dead twice if its state changes meanwhile, except
         // for tombstones that are being recycled.
         const std::uint64_t out_of_use = retired() + tombstones();
-        const std::uint64_t dead = count_free().count + out_of_use;
+        const std::uint64_t dead = stacks_.count_free(slots_).count + out_of_use;
         const std::uint64_t issued = fresh_.load();
         return static_cast<std::size_t>(issued < dead ? 0 : issued - dead);
     }
@@ -221,17 +222,14 @@ public:
     [[nodiscard]] std::uint64_t unused_version() const noexcept {
         if (started_over_.load_relaxed() != 0 || retired() + tombstones() != 0)
             return Layout::last_issued_version + 1;
-        std::uint64_t highest = first_version_;
-        for (const stack& each : stacks_)
-            if (const link top = each.head.load(); !is_empty(top))
-                highest = larger(highest, version_of(top));
+        std::uint64_t highest = stacks_.highest_version(first_version_);
         const std::uint64_t issued = fresh_.load();
         for (std::uint64_t index = 0; index != issued; ++index) {
             const word word_here = slots_.at(index).word.load();
-            if (has_index(word_here, index))
+            if (links::has_index(word_here, index))
                 highest = larger(highest, id_of(word_here).version() + 1);
-            else if (!is_end(word_here))
-                highest = larger(highest, version_of(word_here));
+            else if (!links::is_end(word_here))
+                highest = larger(highest, links::version_of(word_here));
         }
         return highest;
     }
@@ -249,70 +247,10 @@ private:
 
     // ---- words and links ----------------------------------------------------------------------
 
-    static constexpr bool versions_recur = Layout::on_exhaustion != exhaustion::retire;
-
-    // No memory holds more slots than this; tags make better use of the remaining bits.
-    static constexpr unsigned index_bits = Layout::key_bits < 40 ? Layout::key_bits : 40;
-    static constexpr std::uint64_t last_index = detail::low_bits(index_bits);
-
-    // A link is an index and a tag: the version and, if versions recur, the key's rounds above it.
-    // The tag with all bits set belongs to no key: it marks the end of a stack. (If versions never
-    // recur, it is the last version, which is not issued.)
-    static constexpr unsigned spare_bits = 64 - index_bits - Layout::version_bits;
-    static constexpr unsigned tag_bits =
-        Layout::version_bits + (versions_recur && spare_bits != 0 ? spare_bits - 1 : 0);
-    static constexpr std::uint64_t end_tag = detail::low_bits(tag_bits);
-    using link = std::uint64_t;
-
-    // The head of an empty stack is the link that was removed last, with a mark. The mark is a bit
-    // that no other link has or, without a spare bit, the end tag.
-    static constexpr link empty = spare_bits != 0 ? link{1} << 63 : end_tag << index_bits;
-    static constexpr unsigned stack_count = 8;
-    struct alignas(64) stack {  // on its own cache line
-        detail::atomic_word<link> head{empty};
-    };
-
-    // A live word is its id, with the index in place of the key. Other words are links to an index
-    // other than their own. Links with rounds may not fit the layout's integer: they use 64 bits.
-    using word = std::conditional_t<versions_recur, std::uint64_t, typename Layout::rep>;
-
-    // The note of a free key counts the entries below it. If versions recur, the note of a live or
-    // parked key stores its rounds.
-    using note =
-        std::conditional_t<versions_recur || (index_bits > 32), std::uint64_t, std::uint32_t>;
-
-    using slots = detail::word_segments<word, note, index_bits>;
-    using place = typename slots::place;
-
-    static constexpr link make_link(std::uint64_t index, std::uint64_t tag) noexcept {
-        return index | tag << index_bits;
-    }
-    static constexpr std::uint64_t index_of(link to) noexcept { return to & last_index; }
-    static constexpr std::uint64_t tag_of(link to) noexcept { return to >> index_bits; }
-    static constexpr std::uint64_t version_of(link to) noexcept {
-        return tag_of(to) & Layout::last_version;
-    }
-    static constexpr std::uint64_t rounds_of(link to) noexcept {
-        return tag_of(to) >> Layout::version_bits;
-    }
-    static constexpr bool is_end(link to) noexcept { return tag_of(to) == end_tag; }
-    static constexpr bool is_empty(link head) noexcept { return (head & empty) == empty; }
-
-    /// The word of `index` if no key is below it, or while one thread owns the key.
-    static constexpr word end_at(std::uint64_t index) noexcept {
-        return static_cast<word>(make_link(index ^ 1, end_tag));
-    }
-    /// The word of `index` if `below` is below it.
-    static constexpr word word_above(link below, std::uint64_t index) noexcept {
-        return is_empty(below) || is_end(below) ? end_at(index) : static_cast<word>(below);
-    }
-    /// The head after `last`, which was directly above `below`, has left the stack.
-    static constexpr link head_after(link last, link below) noexcept {
-        return is_end(below) ? last | empty : below;
-    }
-    static constexpr bool has_index(word candidate, std::uint64_t index) noexcept {
-        return (candidate & Layout::last_key) == index;
-    }
+    using word = typename links::word;
+    using link = typename links::link;
+    using place = typename links::place;
+    static constexpr bool versions_recur = links::versions_recur;
 
     [[nodiscard]] word word_of(id_type e) const noexcept {
         return static_cast<word>(e.value() - first_);
@@ -326,50 +264,12 @@ private:
 
     // ---- create -------------------------------------------------------------------------------
 
-    /// Returns the n-th stack in the order in which this thread tries them.
-    [[nodiscard]] stack& nth_stack(unsigned n) noexcept {
-        return stacks_[(detail::thread_number() + n) % stack_count];
-    }
-
-    /// Pops the first stack that is not empty; false if it finds none.
-    bool pop(link& top) noexcept {
-        if (pop_from(nth_stack(0), top)) [[likely]]
-            return true;
-        return pop_elsewhere(top);
-    }
-    [[gnu::noinline]] bool pop_elsewhere(link& top) noexcept {
-        for (unsigned i = 1; i != stack_count; ++i)
-            if (pop_from(nth_stack(i), top)) return true;
-        return false;
-    }
-    bool pop_from(stack& from, link& top) noexcept {
-        top = from.head.load();
-        while (!is_empty(top)) {
-            const link below = slots_.at(index_of(top)).word.load();
-            if (from.head.compare_exchange(top, head_after(top, below))) return true;
-        }
-        return false;
-    }
-
-    /// Whether all stacks were empty at one moment during this call.
-    [[nodiscard]] bool is_none_free() const noexcept {
-        link seen[stack_count];
-        for (unsigned i = 0; i != stack_count; ++i)
-            if (seen[i] = stacks_[i].head.load(); !is_empty(seen[i])) return false;
-        return are_heads(seen);
-    }
-    [[nodiscard]] bool are_heads(const link (&seen)[stack_count]) const noexcept {
-        for (unsigned i = 0; i != stack_count; ++i)
-            if (stacks_[i].head.load() != seen[i]) return false;
-        return true;
-    }
-
     /// Makes a key alive that was taken from a stack.
     id_type revive(link taken) noexcept {
-        const std::uint64_t index = index_of(taken);
+        const std::uint64_t index = links::index_of(taken);
         const place at = slots_.at(index);
-        if constexpr (versions_recur) at.note.store_relaxed(rounds_of(taken));
-        const word live = live_word(index, version_of(taken));
+        if constexpr (versions_recur) at.note.store_relaxed(links::rounds_of(taken));
+        const word live = live_word(index, links::version_of(taken));
         at.word.store(live);
         return id_of(live);
     }
@@ -389,29 +289,6 @@ private:
             if (got == 0) return 0;
             slots_.ensure(index, index + got);
             if (fresh_.compare_exchange(index, index + got)) return got;
-        }
-    }
-
-    /// Fills `out`, from `count` on, with keys of a stack, until either is exhausted.
-    void take_free(stack& from, std::span<id_type> out, std::size_t& count) noexcept {
-        link top = from.head.load();
-        while (count != out.size() && !is_empty(top)) {
-            // At most 64 at once: the longer the run, the likelier another thread interferes.
-            const std::uint64_t most = smaller(out.size() - count, 64);
-            std::uint64_t run = 0;
-            link last = top, below = top;
-            for (; run != most && !is_end(below); ++run) {
-                last = below;
-                below = slots_.at(index_of(below)).word.load();
-            }
-            // The words read above can be trusted only if this succeeds.
-            if (!from.head.compare_exchange(top, head_after(last, below))) continue;
-            for (; run != 0; --run) {
-                below = slots_.at(index_of(top)).word.load();
-                out[count++] = revive(top);
-                top = below;
-            }
-            top = from.head.load();
         }
     }
 
@@ -461,7 +338,7 @@ private:
     /// can count; without bits for rounds, in every round.)
     [[nodiscard]] bool is_round_over(std::uint64_t index, std::uint64_t version,
                                      std::uint64_t next) const noexcept {
-        return version == Layout::last_version || next == end_tag ||
+        return version == Layout::last_version || next == links::end_tag ||
                id_of(live_word(index, version + 1)).is_null();
     }
 
@@ -474,48 +351,11 @@ private:
 
     void restart(std::uint64_t index, place at, std::uint64_t rounds) noexcept {
         started_over_.store_relaxed(1);
-        push(index, at, (first_version_ | (rounds + 1) << Layout::version_bits) & end_tag);
+        push(index, at, (first_version_ | (rounds + 1) << Layout::version_bits) & links::end_tag);
     }
 
     void push(std::uint64_t index, place at, std::uint64_t tag) noexcept {
-        stack& to = nth_stack(0);
-        link top = to.head.load();
-        do {
-            // If the top is removed meanwhile, its note can be anything, but the exchange fails.
-            at.note.store_relaxed(is_empty(top) ? note{0} : note_above(top));
-            at.word.store(word_above(top, index));
-        } while (!to.head.compare_exchange(top, make_link(index, tag)));
-    }
-
-    [[nodiscard]] note note_above(link top) const noexcept {
-        return static_cast<note>(slots_.at(index_of(top)).note.load_relaxed() + 1);
-    }
-
-    /// The number of free keys; exact while no other thread is in a call. Steady: each head was the
-    /// same when read again.
-    struct free_count {
-        std::uint64_t count = 0;
-        bool is_steady = false;
-    };
-    [[nodiscard]] free_count count_free() const noexcept {
-        free_count found;
-        link seen[stack_count];
-        for (unsigned i = 0; i != stack_count; ++i) found.count += count_in(stacks_[i], seen[i]);
-        found.is_steady = are_heads(seen);
-        return found;
-    }
-    /// Returns the number of keys in a stack, and in `top` the head it was computed for.
-    [[nodiscard]] std::uint64_t count_in(const stack& candidate, link& top) const noexcept {
-        top = candidate.head.load();
-        while (!is_empty(top)) {
-            const std::uint64_t below = slots_.at(index_of(top)).note.load();
-            // Acquiring the note keeps this load after it. The tag ensures that an unchanged head
-            // has been on top in between.
-            const link again = candidate.head.load();
-            if (again == top) return below + 1;
-            top = again;
-        }
-        return 0;
+        stacks_.push(slots_, index, at, tag);
     }
 
     // ---- tombstones ---------------------------------------------------------------------------
@@ -526,24 +366,24 @@ private:
         tombstones_.fetch_add_relaxed(1);
         link top = parked_.load();
         do {
-            at.word.store(word_above(top, index));
-        } while (!parked_.compare_exchange(top, make_link(index, 0)));
+            at.word.store(links::word_above(top, index));
+        } while (!parked_.compare_exchange(top, links::make_link(index, 0)));
     }
 
     std::size_t recycle_parked() noexcept {
-        link top = parked_.exchange(make_link(0, end_tag));
+        link top = parked_.exchange(links::make_link(0, links::end_tag));
         // The newest key is first. Reverses the stack, to free keys in the order they were parked.
-        link oldest = make_link(0, end_tag);
-        while (!is_end(top)) {
-            const place at = slots_.at(index_of(top));
+        link oldest = links::make_link(0, links::end_tag);
+        while (!links::is_end(top)) {
+            const place at = slots_.at(links::index_of(top));
             const link below = at.word.load();
-            at.word.store(word_above(oldest, index_of(top)));
+            at.word.store(links::word_above(oldest, links::index_of(top)));
             oldest = top;
             top = below;
         }
         std::size_t count = 0;
-        for (; !is_end(oldest); ++count) {
-            const std::uint64_t index = index_of(oldest);
+        for (; !links::is_end(oldest); ++count) {
+            const std::uint64_t index = links::index_of(oldest);
             const place at = slots_.at(index);
             oldest = at.word.load();
             restart(index, at, at.note.load_relaxed());
@@ -555,28 +395,20 @@ private:
     // ---- errors -------------------------------------------------------------------------------
 
     [[noreturn]] MUSTER_COLD void raise_overflow(std::uint64_t wanted) const {
-        const std::uint64_t left = keys_ - fresh_.load() + count_free().count;
-        std::string sentence =
-            detail::text("no key is left for ", wanted, wanted == 1 ? " more id" : " ids",
-                         ": the range ", first_, " to ", first_ + keys_ - 1, " has ", keys_,
-                         keys_ == 1 ? " key, " : " keys, ", left, " of them free");
-        if (const std::size_t count = retired(); count != 0)
-            sentence += detail::text(", ", count, " retired");
-        if (const std::size_t count = tombstones(); count != 0)
-            sentence +=
-                detail::text(", ", count, " tombstones that recycle_tombstones() would free");
-        detail::raise(errc::id_overflow, sentence);
+        const std::uint64_t left = keys_ - fresh_.load() + stacks_.count_free(slots_).count;
+        detail::raise_no_key_left<Layout>(
+            wanted, {first_, first_ + keys_ - 1, left, retired(), tombstones()});
     }
 
     // Every call reads these; only a new segment writes them.
-    slots slots_;
+    typename links::slots slots_;
     std::uint64_t first_;          // key of index 0
     std::uint64_t keys_;           // number of keys in the range
     std::uint64_t first_version_;  // of unused keys
     id_type origin_;               // key 0, version 0 of this world
-    stack stacks_[stack_count];
+    detail::key_stacks<Layout> stacks_;
     alignas(64) detail::atomic_word<std::uint64_t> fresh_;  // all indices below it were issued
-    detail::atomic_word<link> parked_{make_link(0, end_tag)};
+    detail::atomic_word<link> parked_{links::make_link(0, links::end_tag)};
     detail::atomic_word<std::size_t> retired_;
     detail::atomic_word<std::size_t> tombstones_;
     detail::atomic_word<unsigned char> started_over_;  // some key has restarted its versions

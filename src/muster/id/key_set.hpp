@@ -49,6 +49,17 @@ public:
         --size_;
     }
 
+    /// Returns the lowest key from `key` on, or `none`.
+    static constexpr std::uint64_t none = ~std::uint64_t{0};
+    [[nodiscard]] std::uint64_t next(std::uint64_t key) const noexcept {
+        const std::uint64_t* group = groups_.find(key / 64);
+        const std::uint64_t left = group == nullptr ? 0 : *group >> key % 64;
+        if (left != 0) return key + static_cast<unsigned>(std::countr_zero(left));
+        const std::uint64_t number = groups_.next(key / 64 + 1);
+        if (number == groups_.none) return none;
+        return number * 64 + static_cast<unsigned>(std::countr_zero(groups_[number]));
+    }
+
     /// Returns the end of the shortest run from `key` on with `count` keys that are not in the set.
     [[nodiscard]] std::uint64_t skip(std::uint64_t key, std::uint64_t count) const noexcept {
         std::uint64_t end = key + count;

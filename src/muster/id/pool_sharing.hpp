@@ -8,12 +8,11 @@
 // Keys only leave the list, so a head never returns to an earlier key: no ABA.
 #pragma once
 
-#include <muster/base/error.hpp>
-#include <muster/base/text.hpp>
+#include <muster/base/atomic_word.hpp>
+#include <muster/base/integer.hpp>
 #include <muster/id/slot_pool.hpp>
 
 #include <cstdint>
-#include <string>
 
 namespace muster::detail {
 
@@ -29,11 +28,11 @@ public:
     using id_type = basic_id<Layout>;
 
     explicit pool_sharing(pool_type& pool)
-        : pool_(pool), first_limit_((unlink_free(pool), pool.sync_reserved(), pool.pool_end_)) {
-        pool.claim_range(wanted_keys());
-        free_.store_relaxed(pool.free_);
-        head_.store_relaxed(pool.head_);
-        fresh_.store_relaxed(pool.fresh_);
+        : pool_(pool), frontier_(pool.frontier()), first_limit_(prepare(pool)) {
+        frontier_.claim(frontier_.phase_share());
+        free_.store_relaxed(pool.free_keys().size());
+        head_.store_relaxed(pool.free_keys().head());
+        fresh_.store_relaxed(frontier_.fresh());
     }
     pool_sharing(const pool_sharing&) = delete;
     pool_sharing& operator=(const pool_sharing&) = delete;
@@ -46,67 +45,47 @@ public:
             if (free_.compare_exchange(left, left - 1)) return take_free();
         std::uint64_t index = fresh_.load();
         for (;;) {
-            const std::uint64_t end = pool_.ahead_.skip(pool_.first_ + index, 1) - pool_.first_;
-            if (end > pool_.pool_end_ || end > pool_.keys()) raise_overflow();
-            if (fresh_.compare_exchange(index, end)) return fresh_id(end - 1);
+            const std::uint64_t end = frontier_.end_of(index, 1);
+            if (end > frontier_.pool_end() || end > frontier_.keys()) raise_overflow();
+            if (fresh_.compare_exchange(index, end)) return pool_.fresh_id(end - 1);
         }
     }
 
     /// Whether this object has created the id and the id has no slot yet.
     [[nodiscard]] bool has(id_type e) const noexcept {
-        const std::uint64_t index = e.key() - pool_.first_;
-        return index >= pool_.fresh_ && index < fresh_.load() && fresh_id(index) == e &&
-               !pool_.ahead_.contains(e.key());
+        const std::uint64_t index = pool_.index_of(e.key());
+        return index >= frontier_.fresh() && index < fresh_.load() && pool_.fresh_id(index) == e &&
+               !frontier_.is_ahead(index);
     }
 
     /// Transfers the created ids to the pool. After `std::bad_alloc`, the pool has only the ids
     /// that had a slot; the rest are dead.
     void end() {
-        pool_.free_ = free_.load();
-        pool_.head_ = head_.load();
-        const std::uint64_t from = pool_.fresh_;
+        pool_.free_keys().resume(head_.load(), free_.load());
+        const std::uint64_t from = frontier_.fresh();
         const std::uint64_t to = fresh_.load();
-        return_reserve_end(to);
+        frontier_.open_again(larger(first_limit_, to));
         pool_.set_limit();
         if (to == from) return;
-        if (to > pool_.covered_) pool_.cover(to);
+        if (to > pool_.dense_count()) pool_.cover(to);
         for (std::uint64_t index = from; index < to; ++index)
-            if (!pool_.ahead_.contains(pool_.first_ + index))
-                pool_.main_[index] = Slot::live(fresh_id(index));
-        while (!pool_.ahead_.empty() && pool_.ahead_.lowest() < pool_.first_ + to)
-            pool_.ahead_.erase_lowest();
-        pool_.fresh_ = to;
+            if (!frontier_.is_ahead(index))
+                pool_.dense()[index] = Slot::live(pool_.fresh_id(index));
+        frontier_.issue_until(to);
         pool_.set_limit();
     }
 
 private:
-    [[nodiscard]] id_type fresh_id(std::uint64_t index) const noexcept {
-        return pool_type::advanced(pool_.first_id_, index);
-    }
-
-    /// Returns how many keys of the range to claim for this phase: most of them, except some that
-    /// command buffers may take meanwhile. If buffers take keys, unused keys stay with the pool.
-    /// The pool then claims more only when it needs them; otherwise no key would be left for
-    /// buffers in the end.
-    [[nodiscard]] std::uint64_t wanted_keys() const noexcept {
-        constexpr std::uint64_t few = 256;  // smaller ranges are not worth dividing
-        const std::uint64_t all = pool_.keys();
-        const std::uint64_t open = pool_.open_keys();
-        const std::uint64_t most = open - open / 32;
-        if (all < few || first_limit_ >= open) return all;
-        if (first_limit_ < most) return most;
-        const std::uint64_t left = open - first_limit_;
-        return first_limit_ - pool_.fresh_ < left ? first_limit_ + left / 2 : first_limit_;
+    /// Makes the free list free of unlinked keys. Returns the end of the pool's keys.
+    static std::uint64_t prepare(pool_type& pool) {
+        pool.free_keys().drop_unlinked(pool);
+        pool.frontier().sync();
+        return pool.frontier().pool_end();
     }
 
     [[noreturn]] MUSTER_COLD void raise_overflow() const {
-        const std::uint64_t others = pool_.keys() - smaller(pool_.pool_end_, pool_.keys());
-        raise(errc::id_overflow,
-              text("no key is left for 1 more id: a parallel phase has used its share of the ",
-                   pool_.keys(), " keys of the range ", pool_.range_text(),
-                   others == 0
-                       ? std::string()
-                       : text("; ", others, " are reserved for command buffers until it ends")));
+        raise_no_key_in_phase<Layout>(
+            pool_.counts(), frontier_.keys() - smaller(frontier_.pool_end(), frontier_.keys()));
     }
 
     id_type take_free() noexcept {
@@ -122,41 +101,8 @@ private:
         }
     }
 
-    /// Removes the keys that `create_at` has claimed from the free list.
-    static void unlink_free(pool_type& pool) {
-        if (pool.unlinked_.empty()) return;
-        const auto next_of = [&](std::uint64_t key) {
-            const std::uint64_t* const claimed = pool.unlinked_.find(key);
-            return claimed != nullptr ? *claimed : pool.find(key)->next();
-        };
-        const auto is_linked = [&](std::uint64_t key) {
-            return pool.unlinked_.find(key) == nullptr;
-        };
-        std::uint64_t last = 0;
-        std::uint64_t key = pool.head_;
-        for (std::size_t found = 0; found < pool.free_; key = next_of(key)) {
-            if (!is_linked(key)) continue;
-            if (found++ == 0) {
-                pool.head_ = key;
-            } else {
-                Slot& before = *pool.find(last);
-                before = Slot::dead(last, key, before.version());
-            }
-            last = key;
-        }
-        if (pool.free_ != 0) pool.tail_ = last;
-        while (!pool.unlinked_.empty()) pool.unlinked_.erase(pool.unlinked_.next(0));
-        pool.is_stack_ = pool.reuse_ == reuse::lifo;
-    }
-
-    /// Opens unused keys to reservation again, unless another thread has reserved keys after them.
-    void return_reserve_end(std::uint64_t used) noexcept {
-        std::uint64_t reserve_end = pool_.pool_end_;
-        const std::uint64_t needed = larger(first_limit_, used);
-        if (pool_.reserve_end_.compare_exchange(reserve_end, needed)) pool_.pool_end_ = needed;
-    }
-
     pool_type& pool_;
+    key_frontier<>& frontier_;  // the pool's
     const std::uint64_t first_limit_;
     atomic_word<std::uint64_t> free_;   // keys in the free list
     atomic_word<std::uint64_t> head_;   // of the free list
