@@ -68,7 +68,7 @@ public:
 
 private:
     template <class>
-    friend class basic_world;
+    friend class hook_calls;
     basic_connection(detail::store<Layout>& store, basic_id<Layout> of, std::uint64_t number)
         : store_(&store), of_(of), number_(number) {}
 

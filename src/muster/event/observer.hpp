@@ -193,7 +193,7 @@ public:
 
 private:
     template <class>
-    friend class basic_world;
+    friend class hook_calls;
 
     basic_observer(store_type& store, query_type&& query)
         : store_(&store), query_(std::move(query)), log_(new detail::change_log) {

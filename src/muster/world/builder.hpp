@@ -116,7 +116,7 @@ public:
 
 private:
     template <class>
-    friend class basic_world;
+    friend class spawn_calls;
     explicit basic_builder(detail::store<Layout>& from) noexcept : store_(&from) {}
 
     struct part {

@@ -124,7 +124,7 @@ public:
 
 private:
     template <class>
-    friend class basic_world;
+    friend class fragment_calls;
     basic_chunk(detail::store<Layout>& from, const detail::chunk_data& chunk) noexcept {
         if (chunk.index == detail::chunk_index{}) return;
         store_ = &from;
@@ -188,7 +188,7 @@ public:
 
 private:
     template <class>
-    friend class basic_world;
+    friend class spawn_calls;
     template <class, class...>
     friend class basic_query;
     basic_rows(detail::store<Layout>& from, const detail::chunk_data* owner, std::size_t first,

@@ -130,7 +130,8 @@ public:
     void discard() noexcept { drop(); }
 
 private:
-    friend class basic_world<Layout>;
+    template <class>
+    friend class thread_calls;
 
     template <class... Args>
     id_type spawn_of(bound_value<Args>... values) {

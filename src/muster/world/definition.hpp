@@ -153,7 +153,7 @@ public:
 
 private:
     template <class>
-    friend class basic_world;
+    friend class fragment_calls;
     basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
         if constexpr (std::is_void_v<T>)
             (void)fragment();

@@ -1,0 +1,240 @@
+// component_calls: the calls of a world that set, read, change and remove components by C++ type.
+// value_calls.hpp overloads them for fragments.
+#pragma once
+
+#include <muster/world/fragment_calls.hpp>
+
+#include <muster/store/sparse_put.hpp>
+
+#include <new>
+#include <source_location>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+/// The calls of a world for components by C++ type, and for singletons.
+/// <muster/world/world.hpp> has the rules for every call.
+template <class Layout>
+class component_calls : public fragment_calls<Layout> {
+    using store_type = detail::store<Layout>;
+    template <class Arg>
+    using bound_value = detail::bound_value<Arg>;
+
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+
+    /// Adds these components to `e`, or assigns those that it has, all in one move. Values may lie
+    /// in this world. O(components of `e`) if a component is new, else O(values).
+    template <class... Ts>
+        requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
+    void set(at_type e, Ts&&... values) {
+        store_.template put<store_type::if_present::replace, Ts...>(e, "set",
+                                                                    bound_value<Ts>(values)...);
+    }
+
+    /// Adds default values (see `define`) of those types that `e` does not have. Returns false if
+    /// it has all of them. Throws `errc::no_default` if a type has no default value.
+    template <class... Ts>
+        requires(sizeof...(Ts) > 0)
+    bool add(at_type e) {
+        static_assert((... && detail::is_component<Ts>));
+        if (store_.is_parallel()) [[unlikely]] {
+            const detail::fragment_name all[] = {detail::fragment_name::of<Ts>()...};
+            return store_.share_default(e, detail::recorded_kind::add_default, all, "add");
+        }
+        if constexpr ((... || detail::is_pinned<Ts>)) {  // cannot be moved: constructed in place
+            const id_type all[] = {this->template component<Ts>()...};
+            return store_.add_defaults(e, all, "add");
+        } else
+            return store_.template put<store_type::if_present::skip, Ts...>(
+                e, "add", bound_value<Ts>(store_.template default_value<Ts>())...);
+    }
+
+    /// Constructs a T from `args` and sets it. Returns a reference to it; in a scope, to the
+    /// pending value.
+    template <class T, class... Args>
+    T& emplace(at_type e, Args&&... args) {
+        return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
+    }
+
+    /// Returns the T of `e`; if it has none, constructs it from `args`. Throws `errc::in_scope` if
+    /// T is missing and a scope is open.
+    template <class T, class... Args>
+    T& get_or_emplace(at_type e, Args&&... args) {
+        if (T* const found = store_.template find_value<T>(e.id)) return *found;
+        store_.refuse_in_phase("get_or_emplace of a missing component");
+        (void)store_.require(e, "get_or_emplace");
+        store_.refuse_in_scope("get_or_emplace of a missing component");
+        return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
+    }
+
+    /// Calls `change(T&)` on the T of `e`, then the hooks `on_assign` and `on_set`. In a scope,
+    /// calls `change` immediately, on the value pending in that scope or on a copy, which is
+    /// assigned when the scope closes. Throws `errc::missing_component` if `e` has no T, and
+    /// `errc::not_copyable` if a copy is needed and impossible. If `change` or a hook throws, what
+    /// `change` has written stays.
+    template <class T, class Change>
+    T& patch(at_type e, Change&& change) {
+        if (store_.depth() == 0) (void)store_.template get<T>(e);
+        return store_.template patch<T>(e, store_.template find_fragment<T>(),
+                                        std::forward<Change>(change));
+    }
+
+    /// Appends `values` with `push_back` to a component that is a container, then calls the hooks,
+    /// as `patch` does. If `e` has no T, appends them to its default value and adds that.
+    template <class T, class... Values>
+    T& append(at_type e, Values&&... values) {
+        const auto append_all = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
+        if (store_.will_have(e, store_.template find_fragment<T>(), "append"))
+            return patch<T>(e, append_all);
+        T made = store_.template default_value<T>();
+        append_all(made);
+        return emplace_as<T>("append", e, std::move(made));
+    }
+
+    /// Calls the hooks as if the T of `e` had been assigned; for use after a write through a
+    /// reference. Throws `errc::missing_component` if `e` has no T.
+    template <class T>
+    void touch(at_type e) {
+        store_.touch(e, store_.template find_fragment<T>(), detail::type_name<T>());
+    }
+
+    /// Returns the T of `e`; for several types, a tuple of references. Throws
+    /// `errc::missing_component` if `e` does not have it. O(1).
+    template <class T>
+    [[nodiscard]] T& get(at_type e) {
+        store_.template check_access<T>(true);
+        return store_.template get<T>(e);
+    }
+    template <class T>
+    [[nodiscard]] const T& get(at_type e) const {
+        store_.template check_access<T>(false);
+        return store_.template get<T>(e);
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<T&, U&, Ts&...> get(at_type e) {
+        return {get<T>(e), get<U>(e), get<Ts>(e)...};
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<const T&, const U&, const Ts&...> get(at_type e) const {
+        return {get<T>(e), get<U>(e), get<Ts>(e)...};
+    }
+
+    /// Returns a pointer to the T of `e`, or null; accepts any id. For several types, returns a
+    /// tuple of pointers. O(1). Never throws, except `errc::undeclared_access` in builds with
+    /// thread checks.
+    template <class T>
+    [[nodiscard]] T* try_get(id_type e) noexcept(!detail::checks_threads) {
+        store_.template check_access<T>(true);
+        return store_.template find_value<T>(e);
+    }
+    template <class T>
+    [[nodiscard]] const T* try_get(id_type e) const noexcept(!detail::checks_threads) {
+        store_.template check_access<T>(false);
+        return store_.template find_value<T>(e);
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept(!detail::checks_threads) {
+        return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
+    }
+    template <class T, class U, class... Ts>
+    [[nodiscard]] std::tuple<const T*, const U*, const Ts*...> try_get(id_type e) const
+        noexcept(!detail::checks_threads) {
+        return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
+    }
+
+    /// Returns whether `e` has T; false if `e` is not alive. O(1), never throws.
+    template <class T>
+    [[nodiscard]] bool has(id_type e) const noexcept {
+        return store_.has(e, store_.template find_fragment<T>());
+    }
+    /// Returns whether `e` has all of these types. Never throws.
+    template <class... Ts>
+    [[nodiscard]] bool has_all(id_type e) const noexcept {
+        return (... && has<Ts>(e));
+    }
+    /// Returns whether `e` has at least one of these types. Never throws.
+    template <class... Ts>
+    [[nodiscard]] bool has_any(id_type e) const noexcept {
+        return (... || has<Ts>(e));
+    }
+    /// Returns whether `e` has none of these types. Never throws.
+    template <class... Ts>
+    [[nodiscard]] bool has_none(id_type e) const noexcept {
+        return !has_any<Ts...>(e);
+    }
+
+    /// Removes these components in one move. Returns false if `e` had none of them.
+    template <class... Ts>
+        requires(sizeof...(Ts) > 0)
+    bool remove(at_type e) {
+        return store_.template remove<Ts...>(e);
+    }
+    /// Removes all components in one move; `e` stays alive. Returns false if it had none.
+    bool clear(at_type e) { return store_.clear(e); }
+
+    // ---- singletons ----------------------------------------------------------------------------
+
+    /// Sets the singleton T: data of the world, stored as a component of the fragment of T itself.
+    template <class T>
+    void set_single(T&& value, std::source_location where = std::source_location::current()) {
+        const id_type self = this->template component<std::remove_cvref_t<T>>();
+        set(at_type(self, where), std::forward<T>(value));
+    }
+    /// Returns the singleton T. Throws `errc::missing_component` if it was not set.
+    template <class T>
+    [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
+        T* const found = try_get<T>(self<T>());
+        if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
+        return *found;
+    }
+    template <class T>
+    [[nodiscard]] const T& single(
+        std::source_location where = std::source_location::current()) const {
+        const T* const found = try_get<T>(self<T>());
+        if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
+        return *found;
+    }
+    /// Returns whether the singleton T was set. Never throws.
+    template <class T>
+    [[nodiscard]] bool has_single() const noexcept {
+        return has<T>(self<T>());
+    }
+    /// Removes the singleton T. Returns false if it was not set.
+    template <class T>
+    bool remove_single() {
+        return has_single<T>() && remove<T>(self<T>());
+    }
+
+protected:
+    using fragment_calls<Layout>::fragment_calls;
+    using detail::world_base<Layout>::store_;
+
+    template <class T, class... Args>
+    void make_sparse(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
+        if (store_.is_parallel()) detail::recorder::raise_pinned(detail::type_name<T>());
+        store_.emplace_sparse(e, fragment, call,
+                              [&](void* room) { ::new (room) T(std::forward<Args>(args)...); });
+    }
+
+private:
+    template <class T, class... Args>
+    T& emplace_as(const char* call, at_type e, Args&&... args) {
+        if constexpr (detail::is_pinned<T>)
+            make_sparse<T>(e, store_.template ensure_fragment<T>(), call,
+                           std::forward<Args>(args)...);
+        else
+            store_.template put<store_type::if_present::replace, T>(
+                e, call, bound_value<T>(T(std::forward<Args>(args)...)));
+        return store_.template placed<T>(e, store_.template find_fragment<T>(), call);
+    }
+    template <class T>
+    [[nodiscard]] id_type self() const noexcept {
+        return store_.id_of(store_.template find_fragment<T>());
+    }
+};
+
+}  // namespace muster

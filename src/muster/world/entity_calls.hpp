@@ -1,0 +1,169 @@
+// entity_calls: the calls of a world that list, destroy and name entities, and that manage memory.
+// spawn_calls.hpp creates entities.
+#pragma once
+
+#include <muster/world/world_base.hpp>
+
+#include <muster/id/living_iterator.hpp>
+#include <muster/type/name_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace muster {
+
+/// The calls of a world for living entities, their names, and memory.
+/// <muster/world/world.hpp> has the rules for every call.
+template <class Layout>
+class entity_calls : public detail::world_base<Layout> {
+    using store_type = detail::store<Layout>;
+
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+
+    // ---- living entities -----------------------------------------------------------------------
+
+    /// Returns whether `e` is alive. O(1), one load. Never throws.
+    [[nodiscard]] bool alive(id_type e) const noexcept { return store_.alive(e); }
+    /// Returns whether all of these ids are alive. Never throws.
+    template <class... Ids>
+    [[nodiscard]] bool alive_all(const Ids&... es) const noexcept {
+        return (... && alive(es));
+    }
+    /// Returns whether at least one of these ids is alive. Never throws.
+    template <class... Ids>
+    [[nodiscard]] bool alive_any(const Ids&... es) const noexcept {
+        return (... || alive(es));
+    }
+    /// Returns whether `e` has no components; true for an id that is not alive.
+    [[nodiscard]] bool empty(id_type e) const noexcept {
+        return !store_.alive(e) || !store_.has_any(e);
+    }
+    /// Returns the number of living entities, without the world-owned ids of component types.
+    [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
+
+    using entity_iterator = detail::living_iterator<store_type, id_type>;
+    class entity_range;
+    /// Returns all living entities, ordered by key: `for (entity e : w.entities())`. The world may
+    /// change during the loop: an iterator stores a key, not an address, and advances to the next
+    /// key that is alive by then.
+    [[nodiscard]] entity_range entities() const noexcept { return entity_range(store_); }
+
+    // ---- destroying entities -------------------------------------------------------------------
+
+    /// Destroys `e`, so that no copy of its id is alive any more. Returns false if it was not
+    /// alive. O(components of `e`).
+    ///
+    /// If `e` is a fragment, also removes it from all entities that have it, or destroys these; see
+    /// `basic_definition::when_destroyed`. All or nothing. The next use of a component type creates
+    /// a new fragment.
+    bool destroy(at_type e) { return store_.destroy(e); }
+
+    /// Destroys several entities. Returns how many were alive when their turn came; an entity that
+    /// died with another does not count. In a scope, and in a world with hooks or observers, all
+    /// that were alive before the call count. If an id is of another world, throws
+    /// `errc::foreign_entity` and destroys none.
+    template <class... Ids>
+        requires(sizeof...(Ids) > 0)
+    std::size_t destroy(at_type first, const Ids&... others) {
+        const id_type all[] = {first.id, id_type(others)...};
+        return store_.destroy(all, first.where);
+    }
+    /// Like `destroy` of several ids, for an array of ids.
+    std::size_t destroy(std::span<const id_type> all,
+                        std::source_location where = std::source_location::current()) {
+        return store_.destroy(all, where);
+    }
+
+    /// Destroys all entities for which `predicate(entity)` returns true, and returns their number.
+    /// Calls `predicate` for all entities first, so that it sees the unchanged world and may throw.
+    /// O(keys).
+    template <class Predicate>
+    std::size_t destroy_if(Predicate&& predicate,
+                           std::source_location where = std::source_location::current()) {
+        std::vector<id_type> chosen;
+        store_.refuse_in_phase("destroy_if");
+        typename store_type::scope changes(store_);
+        constexpr bool fits = std::is_invocable_r_v<bool, Predicate&, id_type>;
+        static_assert(fits, "muster: the predicate of destroy_if takes (entity) and returns bool.");
+        if constexpr (fits)
+            for (const id_type e : entities())
+                if (predicate(e)) chosen.push_back(e);
+        const std::size_t count = store_.destroy(chosen, where);
+        changes.commit();
+        return count;
+    }
+
+    /// Destroys all entities and all singletons. Keeps the world's number, the fragments of
+    /// component types, their definitions and their hooks. Old handles stay dead. Throws
+    /// `errc::in_scope` in a scope. An entity whose `on_remove` or `on_destroy` hook throws stays
+    /// alive; the others are destroyed, and the first exception is rethrown.
+    void reset(std::source_location where = std::source_location::current()) {
+        store_.reset(where);
+    }
+
+    // ---- names ---------------------------------------------------------------------------------
+
+    /// Sets the name of `e`, which error messages show. It need not be unique; an empty name
+    /// removes the old name. O(log n).
+    void name(at_type e, std::string_view name) { store_.name(e, name); }
+    /// Returns the name of `e`; empty if it has none or is not alive. The view is valid until the
+    /// name changes or the entity is destroyed. Never throws.
+    [[nodiscard]] std::string_view name(id_type e) const noexcept { return store_.name(e); }
+    /// Returns the entity that received this name first, or the null id. Never throws.
+    [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
+        const auto& found = store_.names().lookup(name);
+        return found.empty() ? id_type{} : detail::to_id<Layout>(found.front());
+    }
+    /// Returns all entities with this name, in the order in which they were named.
+    [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
+        std::vector<id_type> made;
+        for (const std::uint64_t value : store_.names().lookup(name))
+            made.push_back(detail::to_id<Layout>(value));
+        return made;
+    }
+
+    // ---- memory --------------------------------------------------------------------------------
+
+    /// Reserves records for `count` entities in all. Throws `errc::id_overflow` if there are fewer
+    /// keys.
+    void reserve(std::size_t count) { store_.reserve(count); }
+    /// Reserves memory for `count` entities with exactly these components.
+    template <class T, class... Ts>
+    void reserve(std::size_t count) {
+        store_.reserve(count);
+        store_.reserve(store_.template ensure_chunk<T, Ts...>(), count);
+    }
+    /// Makes keys that are parked as tombstones usable again and returns how many; see
+    /// `id_pool::recycle_tombstones`. Throws `errc::in_scope` in a scope.
+    std::size_t recycle_tombstones() { return store_.recycle_tombstones(); }
+    /// Frees chunks without entities and unused memory. Throws `errc::in_scope` in a scope.
+    /// Invalidates references, and handles of the chunks that it frees.
+    void collect_garbage() { store_.collect_garbage(); }
+
+protected:
+    using detail::world_base<Layout>::world_base;
+    using detail::world_base<Layout>::store_;
+};
+
+template <class Layout>
+class entity_calls<Layout>::entity_range {
+public:
+    [[nodiscard]] entity_iterator begin() const noexcept {
+        return {*store_, store_->next_living(0)};
+    }
+    [[nodiscard]] entity_iterator end() const noexcept { return {*store_, id_type{}}; }
+
+private:
+    friend class entity_calls;
+    explicit entity_range(const store_type& from) noexcept : store_(&from) {}
+    const store_type* store_;
+};
+
+}  // namespace muster

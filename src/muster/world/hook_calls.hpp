@@ -1,0 +1,128 @@
+// hook_calls: the calls of a world that add hooks and observers.
+#pragma once
+
+#include <muster/world/query_calls.hpp>
+
+#include <muster/event/connection.hpp>
+#include <muster/event/observer.hpp>
+
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+/// The calls of a world that add hooks and observers.
+/// <muster/world/world.hpp> has the rules for every call.
+///
+/// A hook is a function that the world calls for a change; the oldest hook comes first. These
+/// calls return a connection, to pause, resume or disconnect the hook; `define` adds hooks
+/// without one. Changes that a hook makes are applied after the change that called it. If a hook
+/// throws, the entity stays unchanged and the exception propagates to the caller; a value that
+/// was moved into the call is lost.
+template <class Layout>
+class hook_calls : public query_calls<Layout> {
+public:
+    using id_type = basic_id<Layout>;
+
+    /// Calls `hook(entity, T&)` after any call has added T to an entity. A hook may take fewer
+    /// arguments.
+    template <class T, class Hook>
+    basic_connection<Layout> on_insert(Hook&& hook) {
+        return connect<T>(this->template component<T>(), detail::hook_kind::insert,
+                          std::forward<Hook>(hook));
+    }
+    /// Calls the hook after T was assigned, patched or touched. The old value is destroyed after
+    /// the hooks have returned.
+    template <class T, class Hook>
+    basic_connection<Layout> on_assign(Hook&& hook) {
+        return connect<T>(this->template component<T>(), detail::hook_kind::assign,
+                          std::forward<Hook>(hook));
+    }
+    /// Calls the hook after T was added or assigned: after `on_insert` and `on_assign`.
+    template <class T, class Hook>
+    basic_connection<Layout> on_set(Hook&& hook) {
+        return connect<T>(this->template component<T>(), detail::hook_kind::set,
+                          std::forward<Hook>(hook));
+    }
+    /// Calls the hook before any call removes T: the entity is alive and still has the value. A
+    /// hook that throws keeps the value. `~world` calls no hooks.
+    template <class T, class Hook>
+    basic_connection<Layout> on_remove(Hook&& hook) {
+        return connect<T>(this->template component<T>(), detail::hook_kind::remove,
+                          std::forward<Hook>(hook));
+    }
+    /// Like `on_insert` by type, for a fragment: `hook(entity, void*)` for an id,
+    /// `hook(entity, T&)` for a `fragment<T>`.
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_insert(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::insert, std::forward<Hook>(hook));
+    }
+    /// Like `on_assign` by type, for a fragment.
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_assign(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::assign, std::forward<Hook>(hook));
+    }
+    /// Like `on_set` by type, for a fragment.
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_set(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::set, std::forward<Hook>(hook));
+    }
+    /// Like `on_remove` by type, for a fragment.
+    template <detail::fragment_or_tag F, class Hook>
+    basic_connection<Layout> on_remove(const F& fragment, Hook&& hook) {
+        return connect(fragment, detail::hook_kind::remove, std::forward<Hook>(hook));
+    }
+
+    /// Calls `hook(entity)` after an entity was created with its components, before the hooks of
+    /// these.
+    template <class Hook>
+    basic_connection<Layout> on_spawn(Hook&& hook) {
+        return connect_entities(detail::hook_kind::insert, std::forward<Hook>(hook));
+    }
+    /// Calls `hook(entity)` before an entity is destroyed, after the hooks of its components. A
+    /// hook that throws keeps the entity alive.
+    template <class Hook>
+    basic_connection<Layout> on_destroy(Hook&& hook) {
+        return connect_entities(detail::hook_kind::remove, std::forward<Hook>(hook));
+    }
+
+    /// Returns an observer. It collects the entities to which one of these types is added, or whose
+    /// value is set, patched or touched. Without types it collects nothing yet:
+    /// `w.observer().removed<position>()`. See `basic_observer`.
+    template <class... Ts>
+    [[nodiscard]] basic_observer<Layout, Ts...> observer() {
+        return {store_, this->template query<Ts...>()};
+    }
+
+protected:
+    using query_calls<Layout>::query_calls;
+    using detail::world_base<Layout>::store_;
+
+private:
+    template <class T, class Hook>
+    basic_connection<Layout> connect(id_type fragment, detail::hook_kind kind, Hook&& hook) {
+        return {store_, fragment,
+                store_.add_hook(fragment, kind,
+                                detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
+    }
+    template <class Hook>
+    basic_connection<Layout> connect_entities(detail::hook_kind kind, Hook&& hook) {
+        return {store_,
+                {},
+                store_.add_entity_hook(kind,
+                                       detail::make_hook<Layout, void>(std::forward<Hook>(hook)))};
+    }
+    template <class F, class Hook>
+    basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {
+        if constexpr (std::is_same_v<F, id_type>)
+            return connect<void>(fragment, kind, std::forward<Hook>(hook));
+        else if constexpr (detail::fragment_argument<F>) {
+            using type = typename F::value_type;  // from now on, no values of another type
+            store_.template ensure_fragment<type>(fragment, nullptr).is_untyped = false;
+            return connect<type>(fragment.id(), kind, std::forward<Hook>(hook));
+        } else
+            return connect<F>(this->template component<F>(), kind, std::forward<Hook>(hook));
+    }
+};
+
+}  // namespace muster

@@ -1,0 +1,205 @@
+// spawn_calls: the calls of a world that create entities: from values, from columns, from a
+// prototype, or with a builder.
+#pragma once
+
+#include <muster/world/entity_calls.hpp>
+
+#include <muster/world/builder.hpp>
+#include <muster/world/chunk.hpp>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+/// The calls of a world that create entities.
+/// <muster/world/world.hpp> has the rules for every call.
+template <class Layout>
+class spawn_calls : public entity_calls<Layout> {
+    using store_type = detail::store<Layout>;
+    template <class Arg>
+    using bound_value = detail::bound_value<Arg>;
+
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+    using rows_type = basic_rows<Layout>;
+    using builder_type = basic_builder<Layout>;
+
+    /// Creates an entity with these components: one per type or, with `with`, one per fragment.
+    /// Throws `errc::id_overflow` if no key is left. O(components), amortised where columns grow.
+    template <class... Ts>
+    id_type spawn(Ts&&... values) {
+        if constexpr (store_type::template all_typed<Ts...>)
+            return store_.template spawn<Ts...>(bound_value<Ts>(values)...);
+        else
+            return store_.template spawn_given<Ts...>(bound_value<Ts>(values)...);
+    }
+
+    /// Like `spawn`, but creates exactly the id `wanted`. Throws as `id_pool::create_at` does.
+    template <class... Ts>
+    id_type spawn_at(id_type wanted, Ts&&... values) {
+        return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
+    }
+
+    /// Creates `count` entities with copies of these components; all or none. Returns the ids that
+    /// `count` calls of `spawn` would return, in that order.
+    template <class... Ts>
+    std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
+        store_.prepare(count);  // `errc::id_overflow`, not the vector's length_error
+        std::vector<id_type> made(count);
+        spawn_into(std::span<id_type>(made), values...);
+        return made;
+    }
+
+    /// Like `spawn_many`, but writes an id to each element of `out`. A failed call writes nothing
+    /// to `out`.
+    template <class... Ts>
+    void spawn_into(std::span<id_type> out, const Ts&... values) {
+        store_.prepare(out.size());
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        store_.spawn_many(out, given.chunk, given);
+    }
+
+    /// Like `spawn_many`, but calls `fill(rows)` to set the values of each row before hooks see
+    /// them. If `fill` throws, destroys the new entities.
+    template <class Fill, class... Ts>
+    void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
+        static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs at least one component type.");
+        store_.prepare(count);
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        store_.spawn_rows(
+            count, given.chunk, given, [&](const detail::chunk_data& into, std::size_t first) {
+                // SAFETY: the column `ids` stores values of `id_type`.
+                const auto* const all = reinterpret_cast<const id_type*>(into.ids.data) + first;
+                std::forward<Fill>(fill)(rows_type(store_, &into, first, count, all));
+            });
+    }
+
+    /// Creates an entity for each row of these columns (arrays, vectors, spans; one per component,
+    /// of equal length): `w.spawn_columns(positions, velocities)`. All or none. Throws
+    /// `errc::size_mismatch` if the lengths differ. Writes each value once: the fastest way to
+    /// create many entities.
+    template <class... Columns>
+    std::vector<id_type> spawn_columns(const Columns&... columns) {
+        constexpr bool fits = sizeof...(Columns) > 0 && (... && is_column<Columns>);
+        static_assert(fits, "muster: spawn_columns takes at least one array, vector or span.");
+        if constexpr (fits) {
+            const std::size_t count = common_size(columns...);
+            store_.prepare(count);
+            std::vector<id_type> made(count);
+            spawn_columns_into(std::span<id_type>(made), columns...);
+            return made;
+        } else {
+            return {};
+        }
+    }
+    /// Like `spawn_columns`, but writes the ids to `out`, which must have the length of the
+    /// columns. A failed call writes nothing to `out`.
+    template <class... Columns>
+    void spawn_columns_into(std::span<id_type> out, const Columns&... columns) {
+        (void)common_size(out, columns...);
+        store_.prepare(out.size());
+        const initial_values<element<Columns>...> given(store_, 1, std::data(columns)...);
+        store_.spawn_many(out, given.chunk, given);
+    }
+
+    /// Creates a copy of `prototype`, in which `values` replace or extend the components of
+    /// `prototype`. `values` need not be copyable. Throws `errc::not_copyable` if another component
+    /// of `prototype` cannot be copied.
+    template <class... Ts>
+    id_type clone(at_type prototype, Ts&&... values) {
+        return store_.template clone<Ts...>(prototype, bound_value<Ts>(values)...);
+    }
+
+    /// Like `clone`, but creates `count` copies; all or none.
+    template <class... Ts>
+    std::vector<id_type> clone_many(std::size_t count, at_type prototype, const Ts&... values) {
+        (void)store_.require(prototype, "clone");
+        store_.prepare(count);
+        std::vector<id_type> made(count);
+        clone_into(std::span<id_type>(made), prototype, values...);
+        return made;
+    }
+    /// Like `clone_many`, but writes an id to each element of `out`.
+    template <class... Ts>
+    void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
+        (void)store_.require(prototype, "clone");
+        store_.prepare(out.size());
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        store_.clone_many(out, prototype, given.chunk, given);
+    }
+
+    /// Creates plain ids, for use as entities or as fragments. All or none.
+    template <std::size_t Count>
+    std::array<id_type, Count> ids() {
+        std::array<id_type, Count> made;
+        spawn_into(std::span<id_type>(made));
+        return made;
+    }
+
+    /// Returns an empty builder: a set of component values to create entities from, many times.
+    [[nodiscard]] builder_type builder() noexcept { return builder_type(store_); }
+
+protected:
+    using entity_calls<Layout>::entity_calls;
+    using detail::world_base<Layout>::store_;
+
+private:
+    template <class Column>
+    using element = std::remove_cvref_t<decltype(*std::data(std::declval<const Column&>()))>;
+
+    template <class Column>
+    static constexpr bool is_column = requires(const Column& column) {
+        std::size(column);
+        *std::data(column);
+    };
+    template <class Column, class... Columns>
+    static std::size_t common_size(const Column& first, const Columns&... others) {
+        const std::size_t sizes[] = {std::size(first), std::size(others)...};
+        for (const std::size_t size : sizes)
+            if (size != sizes[0])
+                detail::raise(errc::size_mismatch,
+                              detail::text("columns have ", sizes[0], " and ", size,
+                                           " values: all columns must have the same length"));
+        return sizes[0];
+    }
+
+    /// The initial values of many new rows, and their chunk. All rows share one value per fragment
+    /// or, if `step` is 1, each row has its own.
+    template <class... Ts>
+    struct initial_values {
+        static_assert(
+            (... && is_copyable<Ts>::value),
+            "muster: each entity receives a copy, but this component cannot be copied. Spawn "
+            "one by one and pass values with std::move.");
+        detail::fragment_data* fragments[sizeof...(Ts) + 1];
+        mutable const void* values[sizeof...(Ts) + 1];
+        std::size_t step;
+        detail::chunk_data& chunk;
+
+        initial_values(store_type& store, std::size_t between, const Ts*... given)
+            : fragments{&store.fragment_of(given)..., nullptr},
+              values{store_type::address_of(given)..., nullptr},
+              step(between),
+              chunk(chunk_of(store)) {}
+        // NOLINTNEXTLINE(google-explicit-constructor)
+        operator typename store_type::row_values() const noexcept {
+            return {{fragments, sizeof...(Ts)}, {values, sizeof...(Ts)}, step};
+        }
+
+    private:
+        detail::chunk_data& chunk_of(store_type& store) {
+            if constexpr ((... || detail::is_with<Ts>))
+                return store.ensure_set({fragments, sizeof...(Ts)});
+            else
+                return store.template ensure_chunk<Ts...>();
+        }
+    };
+};
+
+}  // namespace muster

@@ -1,0 +1,127 @@
+// system_calls: the calls of a world that create, find and run systems.
+#pragma once
+
+#include <muster/world/hook_calls.hpp>
+
+#include <muster/system/system.hpp>
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+/// The calls of a world for systems.
+/// <muster/world/world.hpp> has the rules for every call.
+template <class Layout>
+class system_calls : public hook_calls<Layout> {
+public:
+    /// Creates a system; the calls of `basic_system` set what it does and when. Throws
+    /// `errc::system_taken` if another system has this name. A system without a name is named by a
+    /// number.
+    basic_system<Layout> system(std::string_view name = {}) {
+        store_.refuse_in_phase("creating a system");
+        return basic_world<Layout>::template make_handle<basic_system<Layout>>(
+            systems_, systems_.all.add(name));
+    }
+    /// Returns the system with this name, or the null system. Never throws.
+    [[nodiscard]] basic_system<Layout> find_system(std::string_view name) noexcept {
+        const std::uint64_t found = systems_.all.find(name);
+        return found == 0 ? basic_system<Layout>()
+                          : basic_world<Layout>::template make_handle<basic_system<Layout>>(
+                                systems_, found);
+    }
+
+    /// Runs these systems in this order. A target is a system, its name, or the id of a group. Each
+    /// system runs its prologue, its function in a scope, the members of its group, and its
+    /// epilogue.
+    ///
+    /// Throws `errc::unknown_system` and `errc::system_circle` before anything runs. Throws
+    /// `errc::bad_payload` when it reaches a function whose arguments the values do not match. An
+    /// exception stops the call: what the function has recorded is dropped, what ran before stays.
+    /// The exception names the system: an `error` keeps its code, another `std::exception` is
+    /// nested in `errc::system_failed`. All other exceptions, and `std::bad_alloc`, propagate
+    /// unchanged.
+    template <class... Targets>
+    void process(const Targets&... targets) {
+        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
+        systems_.run(all);
+    }
+    /// Like `process` for one target, but passes these values, or as many as it takes, to each
+    /// function. A number may be taken as another number type: an integer if its value stays the
+    /// same, a floating-point number after rounding.
+    template <class Target, class... Values>
+    void process_with(const Target& target, const Values&... values) {
+        detail::system_data* const all[] = {systems_.find(target)};
+        systems_.run(all, values...);
+    }
+    /// Runs all systems that are in no group, in their order: a frame. Passes the values as
+    /// `process_with` does.
+    template <class... Values>
+    void process_all(const Values&... values) {
+        detail::system_data* const all[] = {&systems_.all.top()};
+        systems_.run(all, values...);
+    }
+    /// Like `process`, on several threads. Divides the rows of each system as
+    /// `basic_query::par_each` does. Consecutive systems run concurrently if none accesses what
+    /// another writes and no `before` or `after` orders them. They all see the world as it is
+    /// before them.
+    ///
+    /// Their recorded changes are applied when all of them are done, in the order of the systems.
+    /// So the result does not depend on the number of threads or on timing, except for the numbers
+    /// of new ids. A system that must see another system's recorded changes declares `after`.
+    /// Prologues, epilogues and systems with unknown accesses (see `basic_system::reads`) run
+    /// alone.
+    ///
+    /// Throws as `par_each` does. All recorded changes of systems that ran concurrently with the
+    /// system that threw are dropped. Defined in <muster/system/parallel.hpp>.
+    template <class... Targets>
+    void par_process(executor& threads, const Targets&... targets) {
+        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
+        systems_.run_parallel(threads, all);
+    }
+    /// Like `process_with`, on several threads; see `par_process`.
+    template <class Target, class... Values>
+    void par_process_with(executor& threads, const Target& target, const Values&... values) {
+        detail::system_data* const all[] = {systems_.find(target)};
+        systems_.run_parallel(threads, all, values...);
+    }
+    /// Like `process_all`, on several threads; see `par_process`.
+    template <class... Values>
+    void par_process_all(executor& threads, const Values&... values) {
+        detail::system_data* const all[] = {&systems_.all.top()};
+        systems_.run_parallel(threads, all, values...);
+    }
+    /// Returns the pairs of systems of `process_all` that cannot run concurrently and that no
+    /// `before` or `after` orders, not even transitively. They run in the order in which they were
+    /// added. Throws `errc::unknown_system` and `errc::system_circle` as `process` does.
+    /// O(systems^2). Needs exclusive access to the world.
+    [[nodiscard]] std::vector<system_conflict> system_conflicts() {
+        return systems_.all.conflicts(&systems_.all.top());
+    }
+    /// Like `system_conflicts`, for the systems of `process(target)`.
+    template <class Target>
+    [[nodiscard]] std::vector<system_conflict> system_conflicts(const Target& target) {
+        return systems_.all.conflicts(systems_.find(target));
+    }
+    /// Returns the names of the systems in the order in which `process_all` would run them,
+    /// disabled systems included.
+    [[nodiscard]] std::vector<std::string_view> system_order() {
+        return systems_.all.order_of(&systems_.all.top());
+    }
+    /// Like `system_order`, for the systems of `process(target)`.
+    template <class Target>
+    [[nodiscard]] std::vector<std::string_view> system_order(const Target& target) {
+        return systems_.all.order_of(systems_.find(target));
+    }
+    /// Switches the timing of systems on or off; see `basic_system::timings`. Off by default, when
+    /// it costs nothing.
+    void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }
+
+protected:
+    using hook_calls<Layout>::hook_calls;
+    using detail::world_base<Layout>::store_;
+    using detail::world_base<Layout>::systems_;
+};
+
+}  // namespace muster

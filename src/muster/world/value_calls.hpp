@@ -1,0 +1,220 @@
+// value_calls: the calls of a world that set, read, change and remove the values of fragments.
+// component_calls.hpp has the overloads for C++ types.
+#pragma once
+
+#include <muster/world/component_calls.hpp>
+
+#include <muster/store/with.hpp>
+
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace muster {
+
+/// The calls of a world for components by fragment.
+/// <muster/world/world.hpp> has the rules for every call.
+///
+/// A fragment argument is an id, a `fragment<T>` or an object of a tag type, such as `prefab`.
+/// All calls throw `errc::dead_fragment` if the fragment is dead, `errc::foreign_entity` if it
+/// is of another world, and `errc::type_mismatch` if its values are of another type. Calls that
+/// never throw treat such a fragment as missing.
+template <class Layout>
+class value_calls : public component_calls<Layout> {
+    using store_type = detail::store<Layout>;
+    template <class Arg>
+    using bound_value = detail::bound_value<Arg>;
+
+public:
+    using id_type = basic_id<Layout>;
+    using at_type = basic_at<Layout>;
+
+    using component_calls<Layout>::set;
+    using component_calls<Layout>::add;
+    using component_calls<Layout>::emplace;
+    using component_calls<Layout>::get;
+    using component_calls<Layout>::try_get;
+    using component_calls<Layout>::patch;
+    using component_calls<Layout>::touch;
+    using component_calls<Layout>::has;
+    using component_calls<Layout>::has_all;
+    using component_calls<Layout>::has_any;
+    using component_calls<Layout>::has_none;
+    using component_calls<Layout>::remove;
+
+    /// Adds this value to `e`, or assigns it. A `fragment<T>` converts it to T; an id that was not
+    /// used as a fragment takes its type. To set several fragments in one move, pass them as
+    /// `with(fragment, value)`.
+    template <detail::fragment_argument F, class T>
+    void set(at_type e, const F& fragment, T&& value) {
+        put(e, with(fragment, std::forward<T>(value)));
+    }
+    /// Adds a tag, or sets the default value of a fragment that has values. Throws
+    /// `errc::no_default` if there is none. An id that was not used as a fragment becomes a tag.
+    template <detail::fragment_argument F>
+    void set(at_type e, const F& fragment) {
+        const detail::type_info* const type = store_.find_fragment(id_type(fragment)).type;
+        if (type == nullptr || type->size == 0)
+            put(e, with(id_type(fragment)));
+        else
+            store_.put_default(store_type::if_present::replace, e, id_type(fragment), "set");
+    }
+    /// Like `set(e, fragment)`, but does nothing and returns false if `e` has the fragment.
+    template <detail::fragment_or_tag F>
+    bool add(at_type e, const F& fragment) {
+        return store_.put_default(store_type::if_present::skip, e, this->id_of(fragment), "add");
+    }
+    /// Sets a copy of the value at this address, which must be of the fragment's type. Throws
+    /// `errc::not_copyable` if values of that type cannot be copied.
+    void set_raw(at_type e, id_type fragment, const void* value) {
+        store_.put_raw(e, fragment, value);
+    }
+
+    /// Like `emplace` by type, for a fragment.
+    template <class T, class... Args>
+    T& emplace(at_type e, basic_fragment<T, Layout> fragment, Args&&... args) {
+        if constexpr (detail::is_pinned<T>)
+            this->template make_sparse<T>(
+                e, store_.template ensure_fragment<T>(fragment.id(), &e.where), "emplace",
+                std::forward<Args>(args)...);
+        else
+            put(e, with(fragment, T(std::forward<Args>(args)...)));
+        return store_.template placed<T>(e, store_.find_fragment(fragment.id()), "emplace");
+    }
+
+    /// Returns the value of this fragment. Throws `errc::missing_component` if `e` does not have
+    /// it. O(1).
+    template <class T>
+    [[nodiscard]] T& get(at_type e, id_type fragment) {
+        return store_.template get<T>(e, fragment, "get");
+    }
+    template <class T>
+    [[nodiscard]] const T& get(at_type e, id_type fragment) const {
+        return store_.template get<T>(e, fragment, "get");
+    }
+    template <class T>
+    [[nodiscard]] T& get(at_type e, basic_fragment<T, Layout> fragment) {
+        return store_.template get<T>(e, fragment, "get");
+    }
+    template <class T>
+    [[nodiscard]] const T& get(at_type e, basic_fragment<T, Layout> fragment) const {
+        return store_.template get<T>(e, fragment, "get");
+    }
+
+    /// Returns a pointer to the value of this fragment, or null, also if its values are of another
+    /// type. O(1), never throws.
+    template <class T>
+    [[nodiscard]] T* try_get(id_type e, id_type fragment) noexcept {
+        return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
+    }
+    template <class T>
+    [[nodiscard]] const T* try_get(id_type e, id_type fragment) const noexcept {
+        return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
+    }
+    template <class T>
+    [[nodiscard]] T* try_get(id_type e, basic_fragment<T, Layout> fragment) noexcept {
+        return try_get<T>(e, fragment.id());
+    }
+    template <class T>
+    [[nodiscard]] const T* try_get(id_type e, basic_fragment<T, Layout> fragment) const noexcept {
+        return try_get<T>(e, fragment.id());
+    }
+    /// Returns the address of the value, whatever its type; null if `e` does not have it or the
+    /// fragment is a tag. O(1), never throws.
+    [[nodiscard]] void* try_get_raw(id_type e, id_type fragment) noexcept {
+        return store_.find_raw(e, store_.find_fragment(fragment));
+    }
+    [[nodiscard]] const void* try_get_raw(id_type e, id_type fragment) const noexcept {
+        return store_.find_raw(e, store_.find_fragment(fragment));
+    }
+
+    /// Like `patch` by type, for a fragment.
+    template <class T, class Change>
+    T& patch(at_type e, id_type fragment, Change&& change) {
+        if (store_.depth() == 0) (void)store_.template get<T>(e, fragment, "patch");
+        return store_.template patch<T>(
+            e, store_.template get_fragment<T>(fragment, "patch", &e.where),
+            std::forward<Change>(change));
+    }
+    template <class T, class Change>
+    T& patch(at_type e, basic_fragment<T, Layout> fragment, Change&& change) {
+        return patch<T>(e, fragment.id(), std::forward<Change>(change));
+    }
+    /// Like `touch` by type, for a fragment.
+    template <detail::fragment_or_tag F>
+    void touch(at_type e, const F& fragment) {
+        const detail::fragment_data& known =
+            store_.get_fragment(this->id_of(fragment), "touch", &e.where);
+        store_.touch(e, known, known.name);
+    }
+
+    /// Returns whether `e` has this fragment. O(1), never throws.
+    template <detail::fragment_or_tag F>
+    [[nodiscard]] bool has(id_type e, const F& fragment) const noexcept {
+        return store_.has(e, this->find_fragment(fragment));
+    }
+    /// Returns whether `e` has all of these fragments. Never throws.
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] bool has_all(id_type e, const Fs&... fragments) const noexcept {
+        return (... && has(e, fragments));
+    }
+    /// Returns whether `e` has at least one of these fragments. Never throws.
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] bool has_any(id_type e, const Fs&... fragments) const noexcept {
+        return (... || has(e, fragments));
+    }
+    /// Returns whether `e` has none of these fragments. Never throws.
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    [[nodiscard]] bool has_none(id_type e, const Fs&... fragments) const noexcept {
+        return !has_any(e, fragments...);
+    }
+
+    /// Removes these fragments in one move. Returns false if `e` had none of them. Ignores dead
+    /// fragments.
+    template <detail::fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    bool remove(at_type e, const Fs&... fragments) {
+        const id_type all[] = {this->id_of(fragments)...};
+        return store_.remove(e, all);
+    }
+    bool remove(at_type e, std::span<const id_type> fragments) {
+        return store_.remove(e, fragments);
+    }
+
+    /// Calls `callback(id fragment, void* value)` for each fragment of `e`, in the order in which
+    /// the world first used them. The value of a tag is null. Opens a scope, as a loop does.
+    template <class Callback>
+    void each_fragment(at_type e, Callback&& callback) {
+        const auto* const found = store_.find(e.id);
+        if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
+        typename store_type::scope changes(store_);
+        for (const detail::fragment_data* fragment : store_.fragments_of(e.id))
+            callback(store_.id_of(*fragment), store_.find_raw(e.id, *fragment));
+        changes.commit();
+    }
+    /// Like `each_fragment` above, but calls `callback(id fragment, const void* value)` and opens
+    /// no scope.
+    template <class Callback>
+    void each_fragment(at_type e, Callback&& callback) const {
+        const auto* const found = store_.find(e.id);
+        if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
+        for (const detail::fragment_data* fragment : store_.fragments_of(e.id))
+            callback(store_.id_of(*fragment),
+                     static_cast<const void*>(store_.find_raw(e.id, *fragment)));
+    }
+
+protected:
+    using component_calls<Layout>::component_calls;
+    using detail::world_base<Layout>::store_;
+
+private:
+    template <class T>
+    void put(at_type e, T&& given) {
+        store_.template put<store_type::if_present::replace, T>(e, "set", bound_value<T>(given));
+    }
+};
+
+}  // namespace muster
