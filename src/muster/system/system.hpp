@@ -105,20 +105,20 @@ template <class Layout, class Function, class... Ts>
 struct row_kinds {
     using id_type = basic_id<Layout>;
     static constexpr bool has_first =
-        std::is_invocable_v<Function&, id_type, typename query_argument<Ts>::value...>;
-    using components = type_list<typename query_argument<Ts>::value...>;
+        std::is_invocable_v<Function&, id_type, typename term_traits<Ts>::value...>;
+    using components = type_list<typename term_traits<Ts>::value...>;
     using payload = type_list<>;
     static constexpr bool is_payload_copyable = true;
     static constexpr bool fits =
         std::disjunction_v<std::bool_constant<has_first>,
-                           std::is_invocable<Function&, typename query_argument<Ts>::value...>>;
+                           std::is_invocable<Function&, typename term_traits<Ts>::value...>>;
 };
 template <class Layout, class Function, class... Ts>
     requires std::is_pointer_v<Function> || requires { &Function::operator(); }
 struct row_kinds<Layout, Function, Ts...> : call_kinds<basic_id<Layout>, Function> {
     static constexpr bool fits =
         row_kinds::is_ordered &&
-        takes_values<typename row_kinds::components, typename query_argument<Ts>::value...>();
+        takes_values<typename row_kinds::components, typename term_traits<Ts>::value...>();
 };
 
 /// A callback for a query that also passes the payload.
@@ -248,7 +248,7 @@ public:
     template <class Function>
     basic_system execute(Function&& function) const {
         basic_query<Layout> query(owner().entities, owner().queries);
-        query.add(data().asked);
+        query.add_terms(data().asked);
         return execute_of(query, std::forward<Function>(function));
     }
 
@@ -262,7 +262,7 @@ public:
             detail::raise(errc::foreign_entity, detail::text("the query for the system \"", name(),
                                                              "\" belongs to another world"));
         with_query<Ts...> made(*this, shared);
-        made.query_.add(data().asked);
+        made.query_.add_terms(data().asked);
         return made;
     }
 
@@ -424,7 +424,7 @@ private:
                                                        "\" already has its function: call with, "
                                                        "without and any before each or execute"));
         basic_query<Layout> query(owner().entities, owner().queries);
-        query.add(data().asked);
+        query.add_terms(data().asked);
         data().asked = change(query).terms_;
         return *this;
     }
@@ -467,7 +467,7 @@ private:
     basic_system each_of(detail::type_list<Args...>, Function&& function) const {
         basic_query<Layout, std::remove_reference_t<Args>...> query(owner().entities,
                                                                     owner().queries);
-        query.add(data().asked);
+        query.add_terms(data().asked);
         return each_of(query, std::forward<Function>(function));
     }
     template <class... Ts, class Function>
