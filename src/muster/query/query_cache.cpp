@@ -261,19 +261,18 @@ void query_cache::refresh(match_list& list, bool has_loops) {
                     list.has_outside = true;
     }
     if (list.has_outside) list.is_plain = false;  // a walk shows the values
-    if (list.question.order() != resolver_index::none) sort_from(list, first_new);
+    if (list.question.order() != resolver_index::none && list.chunks.size() != first_new)
+        sort(list);
 }
 
-/// Puts the chunks from `first_new` on in their places among the others.
-void query_cache::sort_from(match_list& list, std::size_t first_new) const {
+/// Sorts the chunks. Does not allocate: chunks that the resolver does not order are compared by
+/// creation, in place of a stable sort.
+void query_cache::sort(match_list& list) const {
     const term_resolver& order = resolver_of(list.question.order());
     const auto before = [&](const chunk_data* a, const chunk_data* b) {
-        return order.before(*a, *b);
+        return order.before(*a, *b) || (!order.before(*b, *a) && a->serial < b->serial);
     };
-    chunk_data** const first = list.chunks.data();
-    chunk_data** const last = first + list.chunks.size();
-    std::stable_sort(first + first_new, last, before);
-    std::inplace_merge(first, first + first_new, last, before);
+    std::ranges::sort(list.chunks, before);
 }
 
 // ---- explain -----------------------------------------------------------------------------------

@@ -140,9 +140,8 @@ public:
 
 private:
     void refresh(match_list& list, bool has_loops);
-    void rebuild(match_list& list, match_list::resolved_state now) const;
     void find_sparse(match_list& list) const;
-    void sort_from(match_list& list, std::size_t first_new) const;
+    void sort(match_list& list) const;
     [[nodiscard]] std::uint64_t version_of(const terms& question) const noexcept;
     [[nodiscard]] const term_resolver& resolver_of(resolver_index index) const noexcept {
         return *resolvers_[static_cast<std::size_t>(index) - 1];
