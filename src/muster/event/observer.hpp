@@ -39,7 +39,7 @@ class basic_observer {
     using store_type = detail::store<Layout>;
     using query_type = basic_query<Layout, Ts...>;
     template <class T>
-    using argument = detail::query_argument<T>;
+    using argument = detail::term_traits<T>;
     static constexpr unsigned added_bits = detail::to_bits(detail::hook_kind::insert);
     static constexpr unsigned changed_bits = detail::to_bits(detail::hook_kind::assign);
     static constexpr unsigned removed_bits = detail::to_bits(detail::hook_kind::remove);
@@ -241,7 +241,7 @@ using observer = basic_observer<layouts::bound>;
 template <class Layout, class... Ts>
 class basic_observer<Layout, Ts...>::iterator {
 public:
-    using value_type = std::tuple<id_type, typename detail::query_argument<Ts>::value...>;
+    using value_type = std::tuple<id_type, typename detail::term_traits<Ts>::value...>;
     using difference_type = std::ptrdiff_t;
 
     value_type operator*() const {
@@ -290,10 +290,10 @@ private:
         while (at_ < all_.size() && !shows(detail::to_id<Layout>(all_[at_]))) ++at_;
     }
     template <class T>
-    [[nodiscard]] typename detail::query_argument<T>::value value_of(id_type e) const noexcept {
-        using type = typename detail::query_argument<T>::type;
+    [[nodiscard]] typename detail::term_traits<T>::value value_of(id_type e) const noexcept {
+        using type = typename detail::term_traits<T>::type;
         type* const found = store_->template find_value<type>(e);
-        if constexpr (detail::query_argument<T>::is_optional)
+        if constexpr (detail::term_traits<T>::is_optional)
             return found;
         else
             return *found;

@@ -56,7 +56,8 @@ match_list& query_cache::ensure(const terms& question) {
 }
 
 void query_cache::refresh_all(bool has_loops) {
-    const state now{graph_.generation(), graph_.all().size(), size_};
+    state now{graph_.generation(), graph_.all().size(), size_};
+    for (const term_resolver* resolver : resolvers_) now.version += resolver->version();
     if (now == refreshed_) return;
     for (match_list* list : places_)
         if (list != nullptr) (void)read(*list, has_loops);
@@ -71,20 +72,87 @@ match_list& query_cache::ensure_shared(const terms& question) {
     return found;
 }
 
-bool query_cache::is_named(const terms& question, const fragment_data& fragment) const noexcept {
-    for (const term& wanted : question)
-        if (&fragment_of(wanted) == &fragment) return true;
+// ---- terms -------------------------------------------------------------------------------------
+
+const void* term_resolver::outside(const term&, const chunk_data&) const noexcept {
+    return nullptr;
+}
+bool term_resolver::before(const chunk_data&, const chunk_data&) const noexcept {
     return false;
 }
 
-template <class Has>
-bool query_cache::judge(const terms& question, const chunk_data& chunk, Has has) const {
+resolver_index query_cache::add_resolver(const term_resolver& resolver) {
+    if (resolvers_.size() == 255) raise(errc::limit, "a world has at most 255 term resolvers");
+    resolvers_.push_back(&resolver);
+    return static_cast<resolver_index>(resolvers_.size());
+}
+
+/// Versions only grow, so their sum changes with each of them.
+std::uint64_t query_cache::version_of(const terms& question) const noexcept {
+    std::uint64_t sum = 0;
+    for (const term& wanted : question)
+        if (wanted.resolver != resolver_index::none) sum += resolver_of(wanted.resolver).version();
+    if (question.order() != resolver_index::none) sum += resolver_of(question.order()).version();
+    return sum;
+}
+
+template <class Test>
+bool query_cache::any_fragment(const term& wanted, Test test) const {
+    if (wanted.resolver == resolver_index::none) return test(fragment_of(wanted));
+    for (const fragment_data* fragment : resolver_of(wanted.resolver).expand(wanted))
+        if (test(*fragment)) return true;
+    return false;
+}
+
+bool query_cache::is_sparse(const term& wanted) const noexcept {
+    return any_fragment(
+        wanted, [](const fragment_data& fragment) { return fragment.sparse_values != nullptr; });
+}
+
+term_match query_cache::match(const term& wanted, const chunk_data& chunk) const noexcept {
+    using source = term_match::source;
+    if (any_fragment(wanted, [&](const fragment_data& fragment) {
+            return fragment.sparse_values == nullptr && chunk.has(fragment);
+        }))
+        return {source::own};
+    if (wanted.resolver == resolver_index::none || to_int(chunk.index) == 0 || is_sparse(wanted))
+        return {};
+    const void* const value = resolver_of(wanted.resolver).outside(wanted, chunk);
+    return value != nullptr ? term_match{source::outside, value} : term_match{};
+}
+
+const void* query_cache::outside(const terms& question, const fragment_data& fragment,
+                                 const chunk_data& chunk) const noexcept {
+    for (const term& wanted : question)
+        if (wanted.kind != term_kind::without && wanted.resolver != resolver_index::none &&
+            &fragment_of(wanted) == &fragment)
+            if (const term_match found = match(wanted, chunk); found.value != nullptr)
+                return found.value;
+    return nullptr;
+}
+
+/// Whether the entity has one of the fragments, or a value from outside of its chunk.
+bool query_cache::has(const term& wanted, const chunk_data& chunk, std::uint64_t e) const noexcept {
+    return match(wanted, chunk) || any_fragment(wanted, [&](const fragment_data& fragment) {
+               return fragment.sparse_values != nullptr && fragment.sparse_values->has(e);
+           });
+}
+
+bool query_cache::is_named(const terms& question, const fragment_data& fragment) const noexcept {
+    for (const term& wanted : question)
+        if (any_fragment(wanted, [&](const fragment_data& named) { return &named == &fragment; }))
+            return true;
+    return false;
+}
+
+/// `fits(term)` states whether the term is satisfied; for `any`, whether it is one of the group.
+template <class Fits>
+bool query_cache::judge(const terms& question, const chunk_data& chunk, Fits fits) const {
     std::uint8_t group = 0;  // the last group of `any`, and whether one is present
     bool has_one = true;
     for (const term& wanted : question) {
         if (wanted.kind == term_kind::optional) continue;
-        const fragment_data& fragment = fragment_of(wanted);
-        if (!has(fragment, wanted.kind)) {
+        if (!fits(wanted)) {
             if (wanted.kind != term_kind::any) return false;
             if (wanted.group == group) continue;
             if (!has_one) return false;
@@ -104,18 +172,16 @@ bool query_cache::judge(const terms& question, const chunk_data& chunk, Has has)
 }
 
 bool query_cache::may_match(const terms& question, const chunk_data& chunk) const noexcept {
-    return judge(question, chunk, [&](const fragment_data& fragment, term_kind kind) {
-        return fragment.sparse_values != nullptr ||
-               chunk.has(fragment) == (kind != term_kind::without);
+    return judge(question, chunk, [&](const term& wanted) {
+        const bool has = static_cast<bool>(match(wanted, chunk));
+        return wanted.kind == term_kind::without ? !has : has || is_sparse(wanted);
     });
 }
 
 bool query_cache::matches(const terms& question, const chunk_data& chunk,
                           std::uint64_t e) const noexcept {
-    const bool fits = judge(question, chunk, [&](const fragment_data& fragment, term_kind kind) {
-        const bool has = fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
-                                                           : chunk.has(fragment);
-        return has == (kind != term_kind::without);
+    const bool fits = judge(question, chunk, [&](const term& wanted) {
+        return has(wanted, chunk, e) == (wanted.kind != term_kind::without);
     });
     if (!fits) return false;
     bool is_shown = to_int(chunk.index) != 0 || sparse_.has_any(e);
@@ -125,19 +191,29 @@ bool query_cache::matches(const terms& question, const chunk_data& chunk,
     return is_shown;
 }
 
+// ---- lists -------------------------------------------------------------------------------------
+
 /// Collects the terms that must be checked for each entity.
 void query_cache::find_sparse(match_list& list) const {
     list.sparse_terms.clear();
     list.is_inside = false;
-    const auto is_sparse = [&](const term& wanted) {
-        return fragment_of(wanted).sparse_values != nullptr;
-    };
+    std::uint8_t own_group = 255;  // terms have smaller groups
     for (const term& wanted : list.question) {
         const bool has_sparse_part = std::ranges::any_of(list.question, [&](const term& other) {
             return other.kind == wanted.kind && other.group == wanted.group && is_sparse(other);
         });
-        if (wanted.kind == term_kind::any ? has_sparse_part : is_sparse(wanted))
-            list.sparse_terms.push_back({&fragment_of(wanted), wanted.kind, wanted.group});
+        if (wanted.kind == term_kind::any ? has_sparse_part : is_sparse(wanted)) {
+            // A required term that stands for several fragments needs only one of them.
+            const bool is_group = wanted.kind == term_kind::with &&
+                                  wanted.resolver != resolver_index::none &&
+                                  resolver_of(wanted.resolver).expand(wanted).size() != 1;
+            const term_kind kind = is_group ? term_kind::any : wanted.kind;
+            const std::uint8_t group = is_group ? own_group-- : wanted.group;
+            (void)any_fragment(wanted, [&](const fragment_data& fragment) {
+                list.sparse_terms.push_back({&fragment, kind, group});
+                return false;
+            });
+        }
         if ((wanted.kind == term_kind::with && !is_sparse(wanted)) ||
             (wanted.kind == term_kind::any && !has_sparse_part))
             list.is_inside = true;
@@ -151,6 +227,9 @@ void query_cache::find_sparse(match_list& list) const {
 }
 
 void query_cache::refresh(match_list& list, bool has_loops) {
+    const bool is_resolved = list.question.is_resolved();
+    const match_list::resolved_state now{graph_.generation(), version_of(list.question)};
+    if (is_resolved && list.built == now && list.seen == graph_.all().size()) return;
     if (!has_loops) {
         forget_before(list);
     } else if (!list.chunks.empty()) {
@@ -161,44 +240,68 @@ void query_cache::refresh(match_list& list, bool has_loops) {
         list.previous = previous.release();
         list.chunks = std::move(copy);
     }
-    if (list.generation != graph_.generation()) {
+    if (!(list.built == now)) {
         list.chunks.clear();
         list.seen = 0;
+        list.has_outside = false;
         find_sparse(list);
-        list.generation = graph_.generation();
+        list.built = now;
+        if (!is_resolved) list.generation = now.generation;
     }
+    const std::size_t first_new = list.chunks.size();
     for (; list.seen < graph_.all().size(); ++list.seen) {
         chunk_data* const chunk = graph_.all()[list.seen];
         // Neither chunk 0 nor chunks with sparse fragments have rows.
-        if (to_int(chunk->index) != 0 && !chunk->has_sparse && may_match(list.question, *chunk))
-            list.chunks.push_back(chunk);
+        if (to_int(chunk->index) == 0 || chunk->has_sparse || !may_match(list.question, *chunk))
+            continue;
+        list.chunks.push_back(chunk);
+        if (is_resolved)
+            for (const term& wanted : list.question)
+                if (wanted.kind != term_kind::without && match(wanted, *chunk).value != nullptr)
+                    list.has_outside = true;
     }
+    if (list.has_outside) list.is_plain = false;  // a walk shows the values
+    if (list.question.order() != resolver_index::none && list.chunks.size() != first_new)
+        sort(list);
+}
+
+/// Sorts the chunks. Does not allocate: chunks that the resolver does not order are compared by
+/// creation, in place of a stable sort.
+void query_cache::sort(match_list& list) const {
+    const term_resolver& order = resolver_of(list.question.order());
+    const auto before = [&](const chunk_data* a, const chunk_data* b) {
+        return order.before(*a, *b) || (!order.before(*b, *a) && a->serial < b->serial);
+    };
+    std::ranges::sort(list.chunks, before);
+}
+
+// ---- explain -----------------------------------------------------------------------------------
+
+std::string query_cache::name_of(const term& wanted) const {
+    std::string all;
+    (void)any_fragment(wanted, [&](const fragment_data& fragment) {
+        if (&fragment != &no_fragment) all += text(all.empty() ? "" : " or ", fragment.name);
+        return false;
+    });
+    return all.empty() ? "a fragment that does not exist" : all;
 }
 
 std::string query_cache::explain(const terms& question, const chunk_data& chunk,
                                  std::uint64_t e) const {
     std::string made;
-    const auto has_it = [&](const term& wanted) {
-        const fragment_data& fragment = fragment_of(wanted);
-        return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
-                                                 : chunk.has(fragment);
-    };
     const auto append = [&](const auto&... parts) {
         made += text(made.empty() ? "" : "; ", parts...);
     };
-    const auto name = [&](const term& wanted) {
-        const fragment_data& found = fragment_of(wanted);
-        return &found == &no_fragment ? std::string("a fragment that does not exist")
-                                      : std::string(found.name);
-    };
     for (const term* wanted = question.begin(); wanted != question.end(); ++wanted) {
-        const bool has = has_it(*wanted);
+        const bool has = this->has(*wanted, chunk, e);
         switch (wanted->kind) {
         case term_kind::with:
-            append(has ? "it has " : "it has no ", name(*wanted), has ? "" : ", which is required");
+            append(has ? "it has " : "it has no ", name_of(*wanted),
+                   has ? "" : ", which is required");
             break;
         case term_kind::without:
-            append(has ? "it has " : "it has no ", name(*wanted), has ? ", which is excluded" : "");
+            append(has ? "it has " : "it has no ", name_of(*wanted),
+                   has ? ", which is excluded" : "");
             break;
         case term_kind::any: {
             std::string all;
@@ -207,8 +310,8 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk,
             for (; last != question.end() && last->kind == term_kind::any &&
                    last->group == wanted->group;
                  ++last) {
-                all += text(all.empty() ? "" : ", ", name(*last));
-                has_one |= has_it(*last);
+                all += text(all.empty() ? "" : ", ", name_of(*last));
+                has_one |= this->has(*last, chunk, e);
             }
             append(has_one ? "it has one of " : "it has none of ", all);
             wanted = last - 1;

@@ -9,6 +9,7 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/raw_array.hpp>
+#include <muster/query/term_resolver.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/storage/chunk_graph.hpp>
 #include <muster/storage/sparse_table.hpp>
@@ -30,14 +31,24 @@ struct sparse_term {
 
 struct match_list {
     terms question;
-    array_list<chunk_data*> chunks;  // matching chunks, in order of creation
-    std::uint64_t generation = 0;    // of the graph at the last read; 0: never read
+    array_list<chunk_data*> chunks;  // matching chunks, in order of creation or of a resolver
+    // Of the graph at the last read; 0: never read. Stays 0 if the question has a resolver, whose
+    // version every read then checks in `refresh`.
+    std::uint64_t generation = 0;
     std::size_t seen = 0;            // chunks of the graph that were checked
     match_list* previous = nullptr;  // older versions that loops may still use; owned
 
     array_list<sparse_term> sparse_terms;  // also `without` terms of hidden sparse fragments
     bool is_plain = true;                  // `chunks` is the whole result
     bool is_inside = false;                // all matching entities are in chunks
+    bool has_outside = false;              // some chunks show values from outside of them
+
+    struct resolved_state {
+        std::uint64_t generation = 0;
+        std::uint64_t version = 0;  // of all its resolvers together
+        bool operator==(const resolved_state&) const = default;
+    };
+    resolved_state built;  // when a list with resolvers was last built
 };
 
 /// The chunks of a list when it was read. They stay valid while a loop uses them; see
@@ -82,6 +93,10 @@ public:
     query_cache& operator=(const query_cache&) = delete;
     ~query_cache();
 
+    /// Adds a resolver, which must outlive the cache, and returns its number for terms. Throws
+    /// `std::bad_alloc`, or `errc::limit` beyond 255 resolvers.
+    resolver_index add_resolver(const term_resolver& resolver);
+
     /// Returns the list for this query; equal queries share it. `std::bad_alloc` changes nothing.
     /// O(1).
     match_list& ensure(const terms& question);
@@ -106,6 +121,14 @@ public:
                                : fragments_.lookup(wanted.type_or_id);
     }
 
+    /// Returns how the rows of the chunk satisfy the fragments of the term, whatever its kind.
+    /// Sparse fragments are not checked.
+    [[nodiscard]] term_match match(const term& wanted, const chunk_data& chunk) const noexcept;
+    /// Returns the value of this fragment that a term of the query shows in all rows of a chunk
+    /// without it, or null.
+    [[nodiscard]] const void* outside(const terms& question, const fragment_data& fragment,
+                                      const chunk_data& chunk) const noexcept;
+
     /// Whether entities of this chunk may match. Sparse fragments are not checked.
     [[nodiscard]] bool may_match(const terms& question, const chunk_data& chunk) const noexcept;
     /// Whether this entity matches. It must be alive and in this chunk.
@@ -118,20 +141,34 @@ public:
 private:
     void refresh(match_list& list, bool has_loops);
     void find_sparse(match_list& list) const;
+    void sort(match_list& list) const;
+    [[nodiscard]] std::uint64_t version_of(const terms& question) const noexcept;
+    [[nodiscard]] const term_resolver& resolver_of(resolver_index index) const noexcept {
+        return *resolvers_[static_cast<std::size_t>(index) - 1];
+    }
+    /// Whether `test(fragment)` is true for a fragment that the term stands for.
+    template <class Test>
+    bool any_fragment(const term& wanted, Test test) const;
+    [[nodiscard]] bool is_sparse(const term& wanted) const noexcept;
+    [[nodiscard]] bool has(const term& wanted, const chunk_data& chunk,
+                           std::uint64_t e) const noexcept;
+    [[nodiscard]] std::string name_of(const term& wanted) const;
     [[nodiscard]] bool is_named(const terms& question,
                                 const fragment_data& fragment) const noexcept;
-    template <class Has>
-    [[nodiscard]] bool judge(const terms& question, const chunk_data& chunk, Has has) const;
+    template <class Fits>
+    [[nodiscard]] bool judge(const terms& question, const chunk_data& chunk, Fits fits) const;
 
     const fragment_table& fragments_;
     const chunk_graph& graph_;
     const sparse_table& sparse_;
     array_list<match_list*> places_;  // owned; hash table; a power of two, at most half full
     std::size_t size_ = 0;
+    array_list<const term_resolver*> resolvers_;  // by number - 1
     struct state {
         std::uint64_t generation = 0;  // of the graph
         std::size_t chunks = 0;
         std::size_t lists = 0;
+        std::uint64_t version = 0;  // of all resolvers together
         bool operator==(const state&) const = default;
     };
     state refreshed_;  // when all lists were last up to date

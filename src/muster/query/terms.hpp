@@ -16,13 +16,17 @@ enum class term_kind : std::uint8_t {
     optional,  // no condition, but it names a hidden fragment
 };
 
+/// The number of a `term_resolver` in its `query_cache`.
+enum class resolver_index : std::uint8_t { none };
+
 /// A fragment, by C++ type or by id, and the condition on it. A term may outlive its fragment: the
 /// next use of the type creates a new fragment, to which the term then refers.
 struct term {
     std::uint64_t type_or_id;  // a type_index, or the value of an id
     term_kind kind;
     bool is_typed;
-    std::uint8_t group;  // for `any`
+    std::uint8_t group;                              // for `any`
+    resolver_index resolver = resolver_index::none;  // none: the term is this one fragment
 
     friend constexpr bool operator==(const term&, const term&) noexcept = default;
 };
@@ -46,6 +50,16 @@ public:
             add(wanted);
         }
         groups_ = static_cast<std::uint8_t>(groups_ + others.groups_);
+        if (others.order_ != resolver_index::none) order_ = others.order_;
+    }
+    /// Sets the resolver that orders the matching chunks.
+    void set_order(resolver_index order) noexcept { order_ = order; }
+    [[nodiscard]] resolver_index order() const noexcept { return order_; }
+    /// Whether a resolver takes part in the answer.
+    [[nodiscard]] bool is_resolved() const noexcept {
+        for (const term& wanted : *this)
+            if (wanted.resolver != resolver_index::none) return true;
+        return order_ != resolver_index::none;
     }
     /// Returns the number of a new `any` group.
     [[nodiscard]] std::uint8_t new_group() noexcept { return ++groups_; }
@@ -55,16 +69,17 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     friend bool operator==(const terms& a, const terms& b) noexcept {
-        if (a.size_ != b.size_) return false;
+        if (a.size_ != b.size_ || a.order_ != b.order_) return false;
         for (std::size_t i = 0; i < a.size_; ++i)
             if (a.all_[i] != b.all_[i]) return false;
         return true;
     }
     [[nodiscard]] std::uint64_t hash() const noexcept {
-        std::uint64_t made = size_;
+        std::uint64_t made = size_ + (static_cast<std::uint64_t>(order_) << 8);
         for (const term& wanted : *this)
             made = (made ^ wanted.type_or_id ^ std::uint64_t{wanted.group} << 40 ^
-                    static_cast<std::uint64_t>(wanted.kind) << 50) *
+                    static_cast<std::uint64_t>(wanted.kind) << 50 ^
+                    static_cast<std::uint64_t>(wanted.resolver) << 54) *
                    0x9E3779B97F4A7C15u;
         return made ^ made >> 32;
     }
@@ -74,6 +89,7 @@ private:
 
     std::uint8_t size_ = 0;
     std::uint8_t groups_ = 0;
+    resolver_index order_ = resolver_index::none;
     term all_[limit];
 };
 

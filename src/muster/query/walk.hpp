@@ -35,7 +35,8 @@ struct lane_place {
 struct lane_source {
     std::byte* base;              // of the first lane; the next lanes follow
     const fragment_data* inside;  // not null: use the chunk and row of each lane
-    std::byte* const* found;      // not null: one address per lane, or null
+    // Not null: one address per lane, or null. All are equal for a value from outside of the chunk.
+    std::byte* const* found;
 };
 
 template <class Layout>
@@ -103,6 +104,7 @@ private:
     [[nodiscard]] bool find_in_lead();
     [[nodiscard]] bool find_loose();
     void show_chunk(const chunk_data& chunk, std::size_t row, std::size_t count);
+    void show_outside(const chunk_data& chunk);
     void show_slots(const sparse_set& set, slot_index first);
     void locate();
     void keep_matching();
@@ -125,19 +127,22 @@ private:
     bool visits_loose_ = false;  // entities outside of chunks may match, and no set leads
     bool is_whole_ = false;      // no checks per entity: blocks can be long runs
     bool is_by_lane_ = true;     // all shown components are adjacent, like the ids
+    bool has_outside_ = false;   // chunks may show values from outside of them; no set leads
 
     // The current block.
     const id_type* ids_ = nullptr;
     std::uint64_t left_ = 0;
     std::size_t run_ = 0;                // its length; 0: the block is not a run
     const chunk_data* chunk_ = nullptr;  // the chunk of all lanes; null: a set leads
+    bool shows_outside_ = false;         // one of its sources is outside of the chunk
     std::size_t row_ = 0;                // of the first lane
     std::uint64_t unshown_ = 0;          // lanes that `next(rows&)` has not returned yet
 
     // `places_` and `matching_` are empty unless a set leads and chunks matter.
-    array_list<lane_place> places_;  // by lane
-    array_list<char> matching_;      // by chunk: whether it matches
-    array_list<std::byte*> found_;   // by shown fragment and lane; see `lane_source`
+    array_list<lane_place> places_;   // by lane
+    array_list<char> matching_;       // by chunk: whether it matches
+    array_list<std::byte*> found_;    // by shown fragment and lane; see `lane_source`
+    array_list<std::byte*> outside_;  // the same; empty unless `has_outside_`
     wanted_fragment room_[terms::limit];
 };
 

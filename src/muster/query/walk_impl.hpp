@@ -22,7 +22,8 @@ walk<Layout>::walk(const store<Layout>& from, const query_cache& cache, const ma
       cache_(cache),
       question_(list.question),
       next_chunk_(list.chunks.data()),
-      last_chunk_(list.chunks.data() + list.chunks.size()) {
+      last_chunk_(list.chunks.data() + list.chunks.size()),
+      has_outside_(list.has_outside) {
     wanted_ = {room_, wanted.size()};
     for (std::size_t i = 0; i < wanted.size(); ++i)
         room_[i] = {wanted[i], wanted[i] == &no_fragment ? 0 : wanted[i]->type->size, {}};
@@ -36,12 +37,15 @@ walk<Layout>::walk(const store<Layout>& from, const query_cache& cache, const ma
     visits_loose_ = lead_ == nullptr && !list.is_inside;
     if (lead_ != nullptr) note_matching(list);
     find_sources();
+    if (has_outside_) outside_.resize(block_size * wanted_.size());
     is_whole_ = sparse_terms_.empty() && places_.empty() && is_by_lane_;
 }
 
 /// Chooses the smallest required set, unless the chunks have fewer entities.
 template <class Layout>
 void walk<Layout>::choose_lead(const match_list& list) {
+    // The order of a set is not that of the chunks, and its lanes have no values from outside.
+    if (has_outside_ || question_.order() != resolver_index::none) return;
     for (const sparse_term& term : list.sparse_terms)
         if (term.kind == term_kind::with &&
             (lead_ == nullptr || term.fragment->sparse_values->size() < lead_->size()))
@@ -101,7 +105,8 @@ bool walk<Layout>::next() {
         if (!find_block()) return false;
         keep_matching();
     } while (left_ == 0);
-    run_ = is_by_lane_ && places_.empty() && (left_ & (left_ + 1)) == 0 ? size() : 0;
+    run_ = is_by_lane_ && !shows_outside_ && places_.empty() && (left_ & (left_ + 1)) == 0 ? size()
+                                                                                           : 0;
     if (!found_.empty()) find_values();
     return true;
 }
@@ -116,10 +121,15 @@ bool walk<Layout>::find_run() {
         show_slots(*lead_, slot);
         next_slot_ = to_int(slot) + static_cast<std::uint32_t>(run_);
     } else {
-        while (next_chunk_ != last_chunk_ && (*next_chunk_)->size == 0) ++next_chunk_;
+        while (next_chunk_ != last_chunk_ && next_row_ >= (*next_chunk_)->size) {
+            ++next_chunk_;
+            next_row_ = 0;
+        }
         if (next_chunk_ == last_chunk_) return false;
-        const chunk_data& chunk = **next_chunk_++;
+        const chunk_data& chunk = **next_chunk_;
         show_chunk(chunk, 0, chunk.size);
+        if (shows_outside_) return false;  // in blocks
+        ++next_chunk_;
         run_ = chunk.size;
     }
     left_ = low_bits(static_cast<unsigned>(smaller(run_, block_size)));
@@ -165,6 +175,28 @@ void walk<Layout>::show_chunk(const chunk_data& chunk, std::size_t row, std::siz
             std::byte* const base = wanted.fragment->base(chunk.index);
             wanted.source.base = base == nullptr ? nullptr : base + row * wanted.size;
         }
+    if (has_outside_) [[unlikely]]
+        show_outside(chunk);
+}
+
+/// Shows values from outside of the chunk, in place of components that it lacks.
+template <class Layout>
+void walk<Layout>::show_outside(const chunk_data& chunk) {
+    shows_outside_ = false;
+    std::byte** next = outside_.data();
+    for (wanted_fragment& wanted : wanted_) {
+        std::byte** const lanes = std::exchange(next, next + block_size);
+        if (wanted.fragment->sparse_values != nullptr) continue;
+        wanted.source.found = nullptr;
+        if (wanted.source.base != nullptr) continue;
+        const void* const value = cache_.outside(question_, *wanted.fragment, chunk);
+        if (value == nullptr) continue;
+        shows_outside_ = true;
+        wanted.source.found = lanes;
+        // SAFETY: only `const` arguments show such a value; see `term_resolver::outside`.
+        std::fill_n(lanes, block_size,
+                    const_cast<std::byte*>(static_cast<const std::byte*>(value)));
+    }
 }
 
 template <class Layout>
@@ -266,7 +298,7 @@ template <class Layout>
 void walk<Layout>::find_values() {
     std::byte** next = found_.data();
     for (const wanted_fragment& wanted : wanted_) {
-        if (wanted.source.found == nullptr) continue;
+        if (wanted.source.found == nullptr || wanted.fragment->sparse_values == nullptr) continue;
         const sparse_set& set = *wanted.fragment->sparse_values;
         each_lane(left_, [&](unsigned lane) {
             const slot_index slot = set.template find_of<Layout>(ids_[lane].value());

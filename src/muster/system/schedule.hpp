@@ -8,17 +8,12 @@
 //     epilogue   outside of a scope
 #pragma once
 
-#include <muster/base/array_list.hpp>
-#include <muster/command/lane.hpp>
-#include <muster/query/query_cache.hpp>
-#include <muster/query/terms.hpp>
 #include <muster/system/payload.hpp>
-#include <muster/type/boxed_value.hpp>
+#include <muster/system/system_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,45 +40,6 @@ class executor;
 namespace detail {
 
 struct phase_host;
-
-/// A user's function with its state, and how to call it.
-struct system_function {
-    boxed_value function;
-    void (*call)(void* function, payload given) = nullptr;
-    /// Returns the rows that it loops over. Null: it has no rows to divide.
-    shared_rows (*rows)(void* function) = nullptr;
-};
-
-struct system_data {
-    std::string_view name;       // stored by the schedule, for its lifetime
-    std::uint64_t group_id = 0;  // the id that stands for this group, if `is_id`
-    bool is_id = false;
-    bool is_enabled = true;
-    system_data* group = nullptr;
-    array_list<system_data*> members;  // in insertion order
-    /// Everything that runs with it: the system itself, then its members with theirs, in order.
-    struct step {
-        system_data* system;
-        std::size_t end;  // the step after its last member
-    };
-    array_list<step> steps;
-    bool is_ordered = false;  // `steps` is up to date
-    struct constraint {
-        std::string_view name;  // of the other system
-        bool is_before;         // this system runs before it; else after it
-    };
-    array_list<constraint> constraints;
-    system_function prologue;
-    system_function body;
-    system_function epilogue;
-    terms asked;                  // conditions in addition to the function's arguments
-    array_list<access> taken;     // accesses by the function's arguments
-    bool is_taken_known = false;  // `taken` has all accesses, unless some are declared
-    array_list<access> declared;  // by `reads` and `writes`
-
-    bool is_gone = false;  // removed; destroyed when no system runs
-    std::uint64_t last = 0, total = 0, max = 0, count = 0;  // see system_timings
-};
 
 class MUSTER_API schedule {
 public:
@@ -139,26 +95,22 @@ public:
 private:
     struct parts;
     class running_guard;
-    class stage;
-    void run_one(const system_data::step* steps, std::size_t at, payload given,
+    void run_one(const system_plan::step* steps, std::size_t at, payload given,
                  std::string_view& current_system);
-    void run_parts(const system_data::step* steps, std::size_t at, payload given,
+    void run_parts(const system_plan::step* steps, std::size_t at, payload given,
                    std::string_view& current_system);
-    void call(system_data& system, const system_function& what, payload given,
-              std::string_view& current_system);
-    [[nodiscard]] array_list<system_data*> in_order(const system_data& group) const;
-    [[nodiscard]] bool are_ordered(const system_data& a, const system_data& b) const;
-    void add_steps(array_list<system_data::step>& steps, system_data& system) const;
+    /// The members of a group; null: of the top.
+    [[nodiscard]] system_links& links_of(system_data* group) noexcept;
+    void append(system_data* group, system_data& system) noexcept;
+    void unlink(system_data& system) noexcept;
     void put_in_order(system_data& system);
-    void forget_order() noexcept;
     [[nodiscard]] bool has_ended() const noexcept;
     void end_gone() noexcept;
-    [[nodiscard]] std::string_view keep_name(std::string_view name);
 
-    parts* parts_;     // owned; a pointer, so that includers need not compile it
-    system_data top_;  // the group of all systems without a group
+    parts* parts_;             // owned; a pointer, so that includers need not compile it
+    system_data top_;          // the group of all systems without a group
+    std::uint64_t epoch_ = 1;  // of the order: changes with groups and constraints
     std::uint32_t running_ = 0;
-    bool has_gone_ = false;  // a removed system is not destroyed yet
 };
 
 }  // namespace detail

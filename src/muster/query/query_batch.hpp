@@ -1,0 +1,102 @@
+// query_batch: changes of all entities that match a query.
+#pragma once
+
+#include <muster/query/query_state.hpp>
+
+#include <cstddef>
+#include <source_location>
+#include <span>
+#include <utility>
+
+namespace muster::detail {
+
+/// A batch changes all matching entities, chunk by chunk; unaffected components move as whole
+/// columns. It returns the number of entities that it affects in the current world. In a scope,
+/// the whole batch is deferred; it then applies to the entities that match at that time.
+///
+/// Each chunk, or each entity where sparse fragments are involved, changes completely or not at
+/// all. If a change fails or a hook throws, the others continue, and the first exception is
+/// rethrown at the end. In a scope, `patch` and `clone` do not see pending batches. O(matching
+/// entities).
+template <class Layout>
+class query_batch : public query_state<Layout> {
+    using base = query_state<Layout>;
+    using store_type = store<Layout>;
+
+public:
+    using id_type = basic_id<Layout>;
+
+    /// Inserts or assigns copies of these values for each entity. Also takes `with(fragment,
+    /// value)`.
+    template <class... Us>
+        requires(sizeof...(Us) > 0 && !(... || fragment_argument<Us>))
+    std::size_t set(const Us&... values) const {
+        static_assert(
+            (... && is_copyable<Us>::value),
+            "muster: set copies the value to each entity, but this component cannot be copied.");
+        static_assert(all_differ<Us...> || (... || is_with<Us>),
+                      "muster: pass each component type only once.");
+        const change_shape changes[] = {
+            {&store_->fragment_of(__builtin_addressof(values)), change_kind::put}...};
+        const void* const given[] = {store_type::address_of(__builtin_addressof(values))...};
+        return store_->change_all(finder(), changes, given, "set");
+    }
+    template <fragment_argument F, class U>
+    std::size_t set(const F& fragment, U&& value) const {
+        return set(muster::with(fragment, std::forward<U>(value)));
+    }
+    /// Sets a tag, or the default value of a fragment with values. Throws `errc::no_default` if it
+    /// has none.
+    template <fragment_argument F>
+    std::size_t set(const F& fragment) const {
+        const id_type all[] = {id_type(fragment)};
+        return store_->put_defaults(finder(), change_kind::put, all, "set");
+    }
+    /// Adds default values of these to entities that do not have them.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    std::size_t add() const {
+        const id_type all[] = {store_->id_of(store_->template ensure_fragment<Us>())...};
+        return store_->put_defaults(finder(), change_kind::keep, all, "add");
+    }
+    template <fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    std::size_t add(const Fs&... fragments) const {
+        const id_type all[] = {base::id_of(fragments)...};
+        return store_->put_defaults(finder(), change_kind::keep, all, "add");
+    }
+    /// Removes these from entities that have them.
+    template <class... Us>
+        requires(sizeof...(Us) > 0)
+    std::size_t remove() const {
+        const id_type all[] = {store_->id_of(store_->template ensure_fragment<Us>())...};
+        return store_->remove_all(finder(), all);
+    }
+    template <fragment_or_tag... Fs>
+        requires(sizeof...(Fs) > 0)
+    std::size_t remove(const Fs&... fragments) const {
+        const id_type all[] = {base::id_of(fragments)...};
+        return store_->remove_all(finder(), all);
+    }
+    std::size_t remove(std::span<const id_type> fragments) const {
+        return store_->remove_all(finder(), fragments);
+    }
+    /// Removes all components of each entity. The entities stay alive.
+    std::size_t clear() const {
+        const change_shape all[] = {{nullptr, change_kind::clear}};
+        return store_->change_all(finder(), all, {}, "clear");
+    }
+    /// Destroys each entity. Keeps world-owned ids, which are the fragments of C++ types. Destroys
+    /// user-defined fragments separately, after the other entities.
+    std::size_t destroy(std::source_location where = std::source_location::current()) const {
+        const change_shape all[] = {{nullptr, change_kind::destroy}};
+        return store_->change_all(finder(), all, {}, "destroy", where);
+    }
+
+protected:
+    using base::base;
+    using base::finder;
+    using base::store_;
+};
+
+}  // namespace muster::detail

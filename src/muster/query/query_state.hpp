@@ -1,0 +1,141 @@
+// query_state: the part of a query that does not depend on its component types: the terms, the
+// cached list, and the answers that only need these.
+#pragma once
+
+#include <muster/query/query_cache.hpp>
+#include <muster/query/walk.hpp>
+#include <muster/store/store.hpp>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace muster::detail {
+
+template <class Layout>
+class query_state {
+public:
+    using id_type = basic_id<Layout>;
+
+    /// Whether the entity matches; false for any id that is not alive.
+    [[nodiscard]] bool matches(id_type e) const noexcept {
+        const auto* const found = store_->find(e);
+        return found != nullptr &&
+               cache_->matches(terms_, store_->graph().at(found->chunk()), e.value());
+    }
+    /// Returns a sentence that states whether the entity matches, and why, term by term. Accepts
+    /// any id.
+    [[nodiscard]] std::string explain(id_type e) const {
+        const auto* const found = store_->find(e);
+        if (found == nullptr) return text(store_->describe(e), " does not match: it is not alive");
+        const chunk_data& chunk = store_->graph().at(found->chunk());
+        const std::string why = cache_->explain(terms_, chunk, e.value());
+        if (!store_->has_any(e))
+            return text(store_->describe(e),
+                        " does not match: it has no components, and queries "
+                        "return only entities with components");
+        return text(store_->describe(e), matches(e) ? " matches" : " does not match",
+                    why.empty() ? "" : ": ", why);
+    }
+
+protected:
+    using store_type = store<Layout>;
+    using here_type = walk_here<Layout>;
+
+    query_state(store_type& store, query_cache& cache) noexcept : store_(&store), cache_(&cache) {}
+
+    // ---- terms ---------------------------------------------------------------------------------
+
+    /// The fragment of a term.
+    struct name {
+        std::uint64_t type_or_id;
+        bool is_typed;
+    };
+    template <class T>
+    [[nodiscard]] name typed() const {
+        static_assert(is_component<T>);
+        // Creates the fragment now, so that its number does not depend on which entity is first.
+        (void)store_->template ensure_fragment<T>();
+        return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
+    }
+    template <class F>
+    [[nodiscard]] name named(const F& fragment) const {
+        if constexpr (fragment_argument<F>)
+            return {id_type(fragment).value(), false};
+        else
+            return typed<F>();
+    }
+    template <class F>
+    [[nodiscard]] id_type id_of(const F& fragment) const {
+        if constexpr (fragment_argument<F>)
+            return id_type(fragment);
+        else
+            return store_->id_of(store_->template ensure_fragment<F>());
+    }
+    void add_term(term_kind kind, std::uint8_t group, name candidate) {
+        terms_.add({candidate.type_or_id, kind, candidate.is_typed, group});
+        list_ = nullptr;
+    }
+    void add_terms(const terms& others) {
+        terms_.add(others);
+        list_ = nullptr;
+    }
+    [[nodiscard]] bool has_no_terms() const noexcept { return terms_.size() == 0; }
+
+    // ---- lists and walks -----------------------------------------------------------------------
+
+    [[nodiscard]] match_list& list() const {
+        if (list_ == nullptr) list_ = &cache_->ensure(terms_);
+        return *list_;
+    }
+    /// Like `list`; the threads of a parallel phase may call it at the same time.
+    [[nodiscard]] match_list& shared_list() const {
+        return list_ != nullptr ? *list_ : cache_->ensure_shared(terms_);
+    }
+    /// Starts a walk over a list that is not plain and was just read.
+    template <class Walk>
+    [[nodiscard]] Walk start_for(std::span<const fragment_data* const> wanted) const {
+        return Walk(*store_, *cache_, store_->is_parallel() ? shared_list() : *list_, wanted);
+    }
+    /// Starts a walk that shows the components of all terms, except `without`.
+    [[nodiscard]] here_type start_rows() const {
+        const fragment_data* wanted[terms::limit];
+        std::size_t count = 0;
+        for (const term& term : terms_)
+            if (term.kind != term_kind::without) wanted[count++] = &cache_->fragment_of(term);
+        return start_for<here_type>({wanted, count});
+    }
+    [[nodiscard]] target_finder finder() const {
+        return {&walk<Layout>::find, store_, cache_,
+                store_->is_parallel() ? &shared_list() : &list()};
+    }
+    /// The number of entities in `all`, which was just read.
+    [[nodiscard]] std::size_t count_in(const chunk_range& all) const {
+        std::size_t sum = 0;
+        if (!all.is_plain)
+            for (here_type walk = start_for<here_type>({}); walk->next();) sum += walk->size();
+        else
+            for (const chunk_data* chunk : all) sum += chunk->size;
+        return sum;
+    }
+    /// The first entity in `all`, which was just read, or the null id.
+    [[nodiscard]] id_type first_in(const chunk_range& all) const {
+        if (!all.is_plain) {
+            here_type walk = start_for<here_type>({});
+            return walk->next() ? walk->ids()[std::countr_zero(walk->left())] : id_type{};
+        }
+        for (const chunk_data* chunk : all)
+            // SAFETY: the column of ids stores values of type `id_type`.
+            if (chunk->size != 0) return *reinterpret_cast<const id_type*>(chunk->ids.data);
+        return {};
+    }
+
+    store_type* store_;
+    query_cache* cache_;
+    terms terms_;
+    mutable match_list* list_ = nullptr;  // null: not looked up yet
+};
+
+}  // namespace muster::detail
