@@ -26,7 +26,7 @@ protected:
     static constexpr std::uint64_t first_id = 500;
 
     fragment_table fragments;
-    chunk_graph graph{type_info_of<std::uint64_t>, 5000};
+    chunk_graph graph{type_info_of<std::uint64_t>, 5000, 100};
     sparse_table sparse{sparse_set::id_shape::of<layouts::bound>()};
     query_cache cache{fragments, graph, sparse};
     array_list<fragment_data*> all;
@@ -80,7 +80,7 @@ protected:
         sparse.prepare(set, who(key).value(), true);
         const slot_index slot = set.take();
         ::new (set.at(slot)) int(1);
-        set.attach(who(key), slot);
+        set.attach(who(key).value(), slot);
     }
     static id who(std::uint64_t key) { return id::pack(key, 0, 1); }
 
@@ -263,7 +263,7 @@ TEST_F(query_cache_of, freed_chunks_are_not_listed_any_more) {
     for (unsigned bits = 1; bits < 8; ++bits) chunk(bits);
     match_list& list = cache.ensure(question_of({with(0)}));
     EXPECT_EQ(bits_of(cache.read(list, false)), (bit_list{1, 3, 5, 7}));
-    graph.collect_garbage(all[1]);
+    graph.forget_chunks_of(*all[1]);
     EXPECT_EQ(bits_of(cache.read(list, false)), (bit_list{1, 5}));
     graph.collect_garbage();
     EXPECT_EQ(bits_of(cache.read(list, false)), bit_list{});

@@ -32,7 +32,7 @@ protected:
                              &fragments.add(type_index{2}, type_info_of<std::uint64_t>, 2),
                              &fragments.add(type_index{3}, type_info_of<std::string>, 3),
                              &fragments.add(type_index{4}, type_info_of<over_aligned>, 4)};
-    chunk_graph graph{type_info_of<std::uint64_t>, 100};
+    chunk_graph graph{type_info_of<std::uint64_t>, 100, plenty};
     chunk_data& chunk = graph.ensure(set);
 
     std::uint64_t& id(std::size_t row) {

@@ -25,7 +25,7 @@ class chunk_graph_of : public testing::Test {
 protected:
     fragment_table fragments;
     array_list<fragment_data*> all;
-    chunk_graph graph{type_info_of<std::uint64_t>, 5000};
+    chunk_graph graph{type_info_of<std::uint64_t>, 5000, 100};
 
     chunk_graph_of() {
         for (std::uint32_t i = 0; i < 12; ++i) {
@@ -95,46 +95,6 @@ TEST_F(chunk_graph_of, a_chunk_stores_the_ids_of_its_fragments) {
     EXPECT_EQ(ids[2], 511u);
 }
 
-TEST_F(chunk_graph_of, adding_leads_to_the_union_of_both_sets) {
-    for (const unsigned from : {0b0u, 0b1u, 0b110u, 0b1011u})
-        for (const unsigned more : {0b1u, 0b10u, 0b1001u}) {
-            const edge& transition = graph.with(chunk(from), chunk(more));
-            EXPECT_EQ(transition.target, &chunk(from | more));
-            EXPECT_EQ(&graph.with(chunk(from), chunk(more)), &transition);  // cached
-        }
-    expect_consistent();
-}
-
-TEST_F(chunk_graph_of, removing_leads_to_the_remaining_set) {
-    for (const unsigned from : {0b1u, 0b110u, 0b1111u})
-        for (const unsigned less : {0b1u, 0b10u, 0b1001u, 0b10000u}) {
-            const edge& transition = graph.without(chunk(from), chunk(less));
-            EXPECT_EQ(transition.target, &chunk(from & ~less));
-            EXPECT_EQ(&graph.without(chunk(from), chunk(less)), &transition);
-        }
-    EXPECT_EQ(graph.without(chunk(0b11), chunk(0b11)).target, &graph.empty_chunk());
-    expect_consistent();
-}
-
-TEST_F(chunk_graph_of, adding_and_removing_a_set_leads_back) {
-    chunk_data& from = chunk(0b101);
-    chunk_data& both = *graph.with(from, chunk(0b1010)).target;
-    EXPECT_EQ(graph.without(both, chunk(0b1010)).target, &from);
-    // Adding and removing a set are different edges.
-    EXPECT_EQ(graph.with(both, chunk(0b1010)).target, &both);
-}
-
-TEST_F(chunk_graph_of, an_edge_maps_source_columns_to_target_columns) {
-    // Fragment 3 is a tag and has no column.
-    const edge& more = graph.with(chunk(0b1101), chunk(0b100010));
-    ASSERT_EQ(more.target, &chunk(0b101111));
-    EXPECT_EQ(more.columns, (array_list<std::uint32_t>{0, 2}));  // target: 0 1 2 5
-    const edge& less = graph.without(chunk(0b101111), chunk(0b1010));
-    ASSERT_EQ(less.target, &chunk(0b100101));
-    EXPECT_EQ(less.columns, (array_list<std::uint32_t>{0, edge::dropped, 1, 2}));
-    EXPECT_TRUE(graph.with(graph.empty_chunk(), chunk(0b1)).columns.empty());
-}
-
 TEST_F(chunk_graph_of, hundreds_of_sets_have_distinct_chunks) {
     std::set<const chunk_data*> different;
     for (unsigned bits = 0; bits < 1024; ++bits) different.insert(&chunk(bits));
@@ -158,7 +118,7 @@ TEST_F(chunk_graph_of, exceeding_the_chunk_limit_is_an_error_and_changes_nothing
     array_list<fragment_data*> mine;
     for (std::uint32_t i = 0; i < 5; ++i)
         mine.push_back(&own.add(type_index{i + 1}, type_info_of<std::uint64_t>, i));
-    chunk_graph small(type_info_of<std::uint64_t>, 4);
+    chunk_graph small(type_info_of<std::uint64_t>, 4, 100);
     for (std::size_t i = 0; i < 3; ++i) small.ensure(std::span(mine).subspan(i, 1));
     const auto expect_unchanged = [&] {
         EXPECT_EQ(small.all().size(), 4u);
@@ -174,10 +134,12 @@ TEST_F(chunk_graph_of, exceeding_the_chunk_limit_is_an_error_and_changes_nothing
     expect_unchanged();
     chunk_data& first = small.ensure(std::span(mine).subspan(0, 1));
     chunk_data& second = small.ensure(std::span(mine).subspan(1, 1));
-    EXPECT_EQ(code_of([&] { small.with(first, second); }), errc::limit);
-    EXPECT_EQ(code_of([&] { small.with(first, second); }), errc::limit);
+    fragment_data* const both[] = {mine[0], mine[1]};
+    EXPECT_EQ(code_of([&] { small.ensure(both); }), errc::limit);
+    EXPECT_EQ(small.find(both), nullptr);
     expect_unchanged();
-    EXPECT_EQ(small.without(first, first).target, &small.empty_chunk());  // needs no new chunk
+    EXPECT_EQ(&small.ensure(first.fragments), &first);  // known sets need no new chunk
+    EXPECT_EQ(&small.ensure(second.fragments), &second);
     small.collect_garbage();
     EXPECT_EQ(small.ensure(std::span(mine).subspan(0, 2)).fragments.size(), 2u);
 }
@@ -196,14 +158,135 @@ TEST_F(chunk_graph_of, collect_garbage_frees_exactly_the_chunks_without_rows) {
     EXPECT_EQ(graph.all()[1]->capacity, 1u);
 }
 
-TEST_F(chunk_graph_of, collect_garbage_of_a_fragment_keeps_chunks_without_it) {
+TEST_F(chunk_graph_of, forget_chunks_of_a_fragment_keeps_chunks_without_it) {
     for (unsigned bits = 1; bits < 8; ++bits) chunk(bits);
-    add_row(chunk(0b110));
-    graph.collect_garbage(all[1]);
+    add_row(chunk(0b101));
+    graph.forget_chunks_of(*all[1]);
     std::vector<array_list<fragment_data*>> left;
     for (const chunk_data* chunk : graph.all()) left.push_back(chunk->fragments);
-    EXPECT_EQ(left, (std::vector<array_list<fragment_data*>>{{}, set(1), set(4), set(5), set(6)}));
+    EXPECT_EQ(left, (std::vector<array_list<fragment_data*>>{{}, set(1), set(4), set(5)}));
+    EXPECT_TRUE(all[1]->chunks.empty());
     expect_consistent();
+}
+
+TEST_F(chunk_graph_of, forget_chunks_of_a_fragment_without_chunks_changes_nothing) {
+    chunk(0b101);
+    const std::uint64_t epoch = graph.epoch();
+    const std::uint64_t generation = graph.generation();
+    graph.forget_chunks_of(*all[1]);
+    EXPECT_EQ(graph.epoch(), epoch);
+    EXPECT_EQ(graph.generation(), generation);
+    graph.forget_chunks_of(*all[0]);
+    EXPECT_NE(graph.epoch(), epoch);
+    EXPECT_NE(graph.generation(), generation);
+    EXPECT_EQ(graph.all().size(), 1u);
+}
+
+TEST_F(chunk_graph_of, freeing_a_chunk_forgets_that_it_was_the_single_chunk_of_its_fragment) {
+    all[0]->single_chunk = chunk(0b1).index;
+    all[1]->single_chunk = chunk(0b10).index;
+    chunk(0b11);
+    graph.forget_chunks_of(*all[0]);
+    EXPECT_EQ(all[0]->single_chunk, chunk_index{});
+    EXPECT_EQ(all[1]->single_chunk, chunk(0b10).index);
+    graph.collect_garbage();
+    EXPECT_EQ(all[1]->single_chunk, chunk_index{});
+}
+
+TEST_F(chunk_graph_of, find_returns_null_for_an_unknown_set) {
+    chunk(0b11);
+    EXPECT_EQ(graph.find(set(0b11)), &chunk(0b11));
+    EXPECT_EQ(graph.find(set(0)), &graph.empty_chunk());
+    for (const unsigned bits : {0b01u, 0b10u, 0b111u, 0b100u})
+        EXPECT_EQ(graph.find(set(bits)), nullptr) << bits;
+    EXPECT_EQ(graph.all().size(), 2u);
+}
+
+TEST_F(chunk_graph_of, stores_the_row_limit_of_its_chunks) {
+    EXPECT_EQ(graph.row_limit(), 100u);
+    EXPECT_EQ(chunk_graph(type_info_of<std::uint64_t>, 10, 7).row_limit(), 7u);
+}
+
+// ---- epochs ------------------------------------------------------------------------------------
+
+/// Adds a hook that is never called.
+void add_hook(fragment_data& to, hook_kind kind) {
+    to.hooks.add(kind, {boxed_value::holding(0), [](void*, std::uint64_t, void*) {}});
+}
+
+TEST_F(chunk_graph_of, each_epoch_has_a_bit_pattern_of_its_own_above_the_step_of_an_edge_key) {
+    std::set<std::uint64_t> seen;
+    for (int i = 0; i < 100; ++i) {
+        const std::uint64_t epoch = graph.edge_epoch();
+        EXPECT_NE(epoch, 0u);
+        EXPECT_EQ(epoch & edge_key::step_mask, 0u);
+        EXPECT_TRUE(seen.insert(epoch).second);
+        graph.invalidate();
+    }
+}
+
+TEST_F(chunk_graph_of, invalidate_keeps_the_generation_and_invalidate_traits_does_not) {
+    const std::uint64_t epoch = graph.epoch();
+    const std::uint64_t generation = graph.generation();
+    graph.invalidate();
+    EXPECT_NE(graph.epoch(), epoch);
+    EXPECT_EQ(graph.generation(), generation);
+    const std::uint64_t second = graph.epoch();
+    graph.invalidate_traits();
+    EXPECT_NE(graph.epoch(), second);
+    EXPECT_NE(graph.generation(), generation);
+}
+
+TEST_F(chunk_graph_of, refresh_updates_the_flags_of_a_chunk_once_per_epoch) {
+    chunk_data& tested = chunk(0b11);
+    EXPECT_EQ(&graph.refresh(tested), &tested);
+    EXPECT_FALSE(tested.has_unique || tested.notifies_insert);
+    EXPECT_FALSE(tested.notifies_remove);
+    EXPECT_TRUE(tested.is_complete);
+    EXPECT_EQ(tested.quiet_epoch, graph.epoch());
+    all[0]->is_unique = true;
+    all[1]->needs = {all[2]};
+    add_hook(*all[0], hook_kind::set);
+    add_hook(*all[1], hook_kind::remove);
+    graph.refresh(tested);  // the same epoch
+    EXPECT_FALSE(tested.has_unique);
+    graph.invalidate();
+    graph.refresh(tested);
+    EXPECT_TRUE(tested.has_unique);
+    EXPECT_FALSE(tested.is_complete);
+    EXPECT_TRUE(tested.notifies_insert);
+    EXPECT_TRUE(tested.notifies_remove);
+    EXPECT_EQ(tested.traits_epoch, graph.epoch());
+    EXPECT_EQ(tested.quiet_epoch, 0u);
+}
+
+TEST_F(chunk_graph_of, a_chunk_is_complete_if_it_has_all_needed_fragments) {
+    all[0]->needs = {all[1]};
+    EXPECT_FALSE(chunk(0b001).is_complete);
+    EXPECT_TRUE(chunk(0b011).is_complete);
+    EXPECT_TRUE(chunk(0b010).is_complete);
+    EXPECT_FALSE(chunk(0b101).is_complete);
+}
+
+TEST_F(chunk_graph_of, an_assign_hook_notifies_neither_of_insertion_nor_of_removal) {
+    add_hook(*all[0], hook_kind::assign);
+    EXPECT_FALSE(chunk(0b1).notifies_insert);
+    EXPECT_FALSE(chunk(0b1).notifies_remove);
+    add_hook(*all[1], hook_kind::insert);
+    EXPECT_TRUE(chunk(0b10).notifies_insert);
+    EXPECT_FALSE(chunk(0b10).notifies_remove);
+    EXPECT_EQ(chunk(0b10).quiet_epoch, graph.epoch());
+}
+
+TEST_F(chunk_graph_of, complete_adds_needed_fragments_transitively_and_in_order) {
+    all[4]->needs = {all[9], all[1]};
+    all[9]->needs = {all[2], all[4]};
+    auto made = set(0b1'0001'0000);  // 4 and 8
+    complete(made, {all[4]});
+    EXPECT_EQ(made, set(0b11'0001'0110));
+    auto other = set(0b1'0001'0000);
+    complete(other, {all[8]});  // needs nothing
+    EXPECT_EQ(other, set(0b1'0001'0000));
 }
 
 TEST_F(chunk_graph_of, a_reused_chunk_index_has_a_new_serial) {
@@ -227,20 +310,6 @@ TEST_F(chunk_graph_of, find_returns_null_for_an_unknown_index_or_serial) {
     EXPECT_EQ(graph.find(chunk_index{2}, 1), nullptr);
     EXPECT_EQ(graph.find(chunk_index{~0u}, 1), nullptr);
     EXPECT_EQ(graph.find(chunk_index{1}, 0), nullptr);
-}
-
-TEST_F(chunk_graph_of, edges_are_rebuilt_after_garbage_collection) {
-    add_row(chunk(0b1));
-    graph.with(chunk(0b1), chunk(0b10));     // the target and the key's chunk are garbage
-    graph.without(chunk(0b1), chunk(0b10));  // the key's chunk is garbage
-    graph.collect_garbage();
-    ASSERT_EQ(graph.all().size(), 2u);
-    // New chunks reuse the indices that the old edges stored.
-    for (const unsigned other : {0b100u, 0b10000u, 0b100000u, 0b10u}) {
-        EXPECT_EQ(graph.with(chunk(0b1), chunk(other)).target, &chunk(other | 0b1));
-        EXPECT_EQ(graph.without(chunk(0b1), chunk(other | 0b1)).target, &graph.empty_chunk());
-    }
-    expect_consistent();
 }
 
 TEST_F(chunk_graph_of, creating_and_freeing_hundreds_of_chunks_keeps_the_graph_consistent) {

@@ -36,7 +36,7 @@ struct sparse_set_of : testing::Test {
         set.prepare(e.value(), true);
         const slot_index slot = set.take();
         ::new (set.at(slot)) T(made(value));
-        set.attach(e, slot);
+        set.attach(e.value(), slot);
         return slot;
     }
     void remove(id e) {
@@ -130,7 +130,7 @@ struct set_of_states : set_of_numbers {
     }
     slot_index begin(id e, int value) {
         set.prepare(e.value(), true);
-        if (read(set, e) == shape.unset()) set.keep_slot(e);
+        if (read(set, e) == shape.unset()) set.keep_slot(e.value());
         const slot_index slot = kept(e);
         ::new (set.at(slot)) int(value);
         set.begin_value(slot, entry(e), shape);
@@ -244,7 +244,7 @@ TEST_F(set_of_numbers, a_reserved_slot_belongs_to_no_entity) {
     EXPECT_EQ(set.next(0), no_slot);
     EXPECT_NE(add(id_of(1), 0), reserved);
     set.prepare(id_of(2).value(), true);
-    set.attach(id_of(2), reserved);
+    set.attach(id_of(2).value(), reserved);
     EXPECT_EQ(at(set.find(id_of(2).value())), 5);
 }
 
@@ -326,7 +326,7 @@ TEST(sparse_set, a_small_key_range_has_room_for_reserved_slots) {
     for (unsigned i = 0; i < 16; ++i) {
         const auto e = basic_id<tiny>::pack(i, 1);
         set.prepare(e.value(), true);
-        set.attach(e, set.take());
+        set.attach(e.value(), set.take());
     }
     for (unsigned i = 0; i < 16; ++i) EXPECT_TRUE(set.has(basic_id<tiny>::pack(i, 1).value()));
     for (unsigned i = 0; i < 16; ++i) EXPECT_FALSE(set.has(basic_id<tiny>::pack(i, 15).value()));

@@ -69,7 +69,7 @@ protected:
         table.prepare(set, e.value(), is_dense);
         const slot_index slot = set.take();
         ::new (set.at(slot)) std::string(made(value));
-        set.attach(e, slot);
+        set.attach(e.value(), slot);
         return slot;
     }
     static void remove_value(sparse_set& set, id e) {
@@ -486,7 +486,7 @@ TEST_F(sparse_table_of, the_values_of_a_set_can_wait_for_another_fragment) {
     EXPECT_EQ(table.find(next.value_type), &waiting);
     EXPECT_EQ(table.all().size(), freed);  // its own set is gone
     table.prepare(waiting, who(7).value(), true);
-    waiting.attach(who(7), slot);
+    waiting.attach(who(7).value(), slot);
     EXPECT_EQ(sets_of(who(7)), ordinals{waiting.ordinal});
     EXPECT_EQ(*reinterpret_cast<std::string*>(waiting.at(slot)), made(1));
 }

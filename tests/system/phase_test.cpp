@@ -175,7 +175,7 @@ protected:
 
     fake_world world;
     fragment_table fragments;
-    chunk_graph graph{type_info_of<std::uint64_t>, 100};
+    chunk_graph graph{type_info_of<std::uint64_t>, 100, 100};
     sparse_table sparse{sparse_set::id_shape::of<layouts::bound>()};
     query_cache queries{fragments, graph, sparse};
     std::mutex guard;
@@ -312,7 +312,7 @@ TEST_F(phase_of, the_function_receives_its_payload) {
 TEST_F(phase_of, changes_are_marked_with_the_rows_that_caused_them) {
     fake_rows rows({10});
     function quiet = [] {};
-    function body = [&] { this_lane().changes.add(recorded_kind::destroy, 1); };
+    function body = [&] { this_lane().changes.add(change_kind::destroy, 1); };
     shared_work works[] = {work_of(quiet), work_of(body, rows, 4)};
     sequential_executor alone;
     run(alone, works);
@@ -923,7 +923,7 @@ TEST_F(phase_of, threads_record_in_their_own_lanes_in_the_order_of_the_rows) {
         lane& mine = this_lane();
         const part taken = rows.rows_in(mine.window);
         for (std::uint64_t row = 0; row < taken.count; ++row)
-            mine.changes.add(recorded_kind::destroy, taken.first + row);
+            mine.changes.add(change_kind::destroy, taken.first + row);
     };
     shared_work works[] = {work_of(body, rows, 16), work_of(body, rows, 16)};
     thread_executor threads(4);

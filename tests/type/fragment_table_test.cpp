@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -58,8 +59,9 @@ TEST(fragment_table, lists_fragments_in_registration_order) {
 TEST(fragment_table, removing_a_fragment_keeps_the_others) {
     fragment_table table;
     const fragment_data& first = table.add(type_index{1}, type_info_of<int>, 100 + 1);
-    const fragment_data& second = table.add(type_index{2}, type_info_of<float>, 100 + 2);
+    fragment_data& second = table.add(type_index{2}, type_info_of<float>, 100 + 2);
     const fragment_data& third = table.add(type_index{3}, type_info_of<std::string>, 100 + 3);
+    second.value_type = type_index{2};
     table.remove(second);
     EXPECT_EQ(&table.find(type_index{2}), &no_fragment);
     EXPECT_EQ(&table.find(type_index{1}), &first);
@@ -73,11 +75,50 @@ TEST(fragment_table, never_reuses_a_fragment_index) {
     fragment_table table;
     std::set<fragment_index> seen;
     for (std::uint32_t i = 0; i < 50; ++i) {
-        const fragment_data& made = table.add(type_index{1}, type_info_of<int>, 100 + 1);
+        fragment_data& made = table.add(type_index{1}, type_info_of<int>, 100 + 1);
+        made.value_type = type_index{1};
         EXPECT_TRUE(seen.insert(made.index).second);
         EXPECT_EQ(&table.find(type_index{1}), &made);
         table.remove(made);
+        EXPECT_EQ(&table.find(type_index{1}), &no_fragment);
     }
+}
+
+TEST(fragment_table, a_fragment_that_only_has_values_of_a_type_does_not_shadow_its_fragment) {
+    fragment_table table;
+    fragment_data& owned = table.add(type_index{1}, type_info_of<int>, 1);
+    owned.value_type = type_index{1};
+    fragment_data& other = table.add(no_type, type_info_of<int>, 2);
+    other.value_type = type_index{1};
+    EXPECT_EQ(&table.find(type_index{1}), &owned);
+    table.remove(other);
+    EXPECT_EQ(&table.find(type_index{1}), &owned);
+}
+
+TEST(fragment_table, lookup_returns_no_fragment_where_find_returns_null) {
+    fragment_table table;
+    EXPECT_EQ(&table.lookup(7), &no_fragment);
+    EXPECT_EQ(&table.lookup(0), &no_fragment);
+    const fragment_data& made = table.add(no_type, type_info_of<int>, 7);
+    EXPECT_EQ(&table.lookup(7), &made);
+    EXPECT_EQ(&table.lookup(8), &no_fragment);
+}
+
+TEST(fragment_data, bases_start_at_the_first_chunk_and_grow_in_both_directions) {
+    fragment_data tested;
+    std::map<std::uint32_t, std::byte*> model;
+    std::byte column[40];
+    std::uint32_t next = 0;
+    for (const std::uint32_t chunk : {500u, 503u, 400u, 399u, 1000u, 0u, 1u, 200u}) {
+        tested.reserve_base(chunk_index{chunk});
+        tested.set_base(chunk_index{chunk}, model[chunk] = &column[next++]);
+        for (std::uint32_t i = 0; i < 1200; ++i)
+            ASSERT_EQ(tested.base(chunk_index{i}), model.contains(i) ? model[i] : nullptr)
+                << chunk << " " << i;
+    }
+    tested.set_base(chunk_index{400}, nullptr);
+    EXPECT_EQ(tested.base(chunk_index{400}), nullptr);
+    EXPECT_EQ(tested.base(chunk_index{399}), model[399]);
 }
 
 TEST(fragment_table, finds_a_fragment_by_its_id) {
@@ -113,15 +154,6 @@ TEST(fragment_table, finds_all_ids_with_equal_low_bits) {
         for (const auto& [known, fragment] : made) ASSERT_EQ(table.find(known), fragment) << i;
     }
     EXPECT_EQ(table.all().size(), made.size());
-}
-
-TEST(fragment_table, removing_a_fragment_erases_it_from_needs) {
-    fragment_table table;
-    fragment_data& owner = table.add(no_type, type_info_of<int>, 1);
-    fragment_data& needed = table.add(no_type, type_info_of<int>, 2);
-    owner.needs = {&needed};
-    table.remove(needed);
-    EXPECT_TRUE(owner.needs.empty());
 }
 
 }  // namespace

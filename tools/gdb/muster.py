@@ -237,8 +237,8 @@ class World:
                                "with clang, compile with -g -fstandalone-debug")
         self.store = value
         self.layout = Layout(value.type)
-        self.pool = value["pool_"]
-        self.number = int(value["number_"]["value_"])
+        self.pool = value["table_"]["pool_"]
+        self.number = int(value["number"]["value_"])
 
     def size(self):
         """Returns the number of living entities, as world::size() does."""
@@ -248,7 +248,7 @@ class World:
                   - int(frontier["reserved_"]["size_"]) + int(pool["outside_"])
                   - int(pool["free_"]["count_"]) - int(spent["retired"])
                   - int(spent["tombstones"]["count_"]))
-        return living - int(self.store["world_owned_count_"])
+        return living - int(self.store["catalog"]["world_owned_count_"])
 
     def describe(self):
         chunks = [chunk for chunk in self.chunks() if chunk.size]
@@ -257,15 +257,15 @@ class World:
 
     def chunks(self):
         """Returns all chunks except the empty chunk, which stands for entities without fragments."""
-        made = [Chunk(chunk.dereference()) for chunk in elements(self.store["graph_"]["order_"])]
+        made = [Chunk(chunk.dereference()) for chunk in elements(self.store["graph"]["order_"])]
         return [chunk for chunk in made if chunk.index != 0]
 
     def chunk(self, index):
-        found = elements(self.store["graph_"]["by_index_"])[index]
+        found = elements(self.store["graph"]["by_index_"])[index]
         return Chunk(found.dereference()) if int(found) else None
 
     def fragments(self):
-        all = elements(self.store["fragments_"]["all_"])
+        all = elements(self.store["fragments"]["all_"])
         return [Fragment(fragment.dereference()) for fragment in all if int(fragment)]
 
     def record(self, key):
@@ -285,7 +285,7 @@ class World:
 
     def entities(self):
         """Yields every living id that is not world-owned, ordered by key."""
-        first_world_owned = int(self.store["first_world_owned_key_"])
+        first_world_owned = int(self.store["catalog"]["first_world_owned_key_"])
         first = int(self.pool["first_"])
         dense = range(first, first + int(self.pool["covered_"]))
         overflow = (key for key, _ in Tree(self.pool["overflow_"]).all())
@@ -314,7 +314,7 @@ class World:
     def name(self, value):
         """Returns the name of an entity, or an empty string. The debug information does not describe the
         table, a std::map. This reads the memory layout of libstdc++; with other libraries it finds no names."""
-        tables = int(self.store["names_"]["tables_"])
+        tables = int(self.store["names"]["tables_"])
         if tables == 0 or known_type("std::string") is None:
             return ""
         if not str(known_type("std::string").strip_typedefs()).startswith("std::__cxx11::"):

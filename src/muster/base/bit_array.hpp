@@ -13,21 +13,23 @@ namespace muster::detail {
 class bit_array {
 public:
     [[nodiscard]] bool test(std::uint64_t at) const noexcept {
-        return at / 64 < words_ && (bits_[at / 64] >> at % 64 & 1) != 0;
+        return at / 64 < bits_.capacity() && (bits_[at / 64] >> at % 64 & 1) != 0;
     }
     /// `std::bad_alloc` changes nothing.
     void set(std::uint64_t at) {
-        if (at / 64 >= bits_.capacity()) bits_.grow(larger(at / 64 + 1, bits_.capacity() * 2));
-        while (words_ <= at / 64) bits_[words_++] = 0;
+        if (at / 64 >= bits_.capacity()) {
+            std::size_t words = bits_.capacity();
+            bits_.grow(larger(at / 64 + 1, words * 2));
+            while (words < bits_.capacity()) bits_[words++] = 0;
+        }
         bits_[at / 64] |= std::uint64_t{1} << at % 64;
     }
     void reset(std::uint64_t at) noexcept {
-        if (at / 64 < words_) bits_[at / 64] &= ~(std::uint64_t{1} << at % 64);
+        if (at / 64 < bits_.capacity()) bits_[at / 64] &= ~(std::uint64_t{1} << at % 64);
     }
 
 private:
-    raw_array<std::uint64_t> bits_;
-    std::size_t words_ = 0;
+    raw_array<std::uint64_t> bits_;  // all words of its capacity are initialised
 };
 
 }  // namespace muster::detail

@@ -55,15 +55,21 @@ public:
 
     /// Stops calling the hook. Returns false if it was paused or disconnected before, or its
     /// fragment is destroyed.
-    bool pause() noexcept { return store_ != nullptr && store_->connect_hook(of_, number_, false); }
+    bool pause() noexcept {
+        return store_ != nullptr && store_->notifier.connect(of_.value(), number_, false);
+    }
     /// Resumes calling the hook, at its old position among the hooks. Returns false unless it was
     /// paused.
-    bool resume() noexcept { return store_ != nullptr && store_->connect_hook(of_, number_, true); }
+    bool resume() noexcept {
+        return store_ != nullptr && store_->notifier.connect(of_.value(), number_, true);
+    }
     /// Disconnects the hook permanently. Its function is destroyed as soon as it is not running.
     /// Returns false if it was disconnected before, or its fragment is destroyed.
-    bool disconnect() noexcept { return store_ != nullptr && store_->remove_hook(of_, number_); }
+    bool disconnect() noexcept {
+        return store_ != nullptr && store_->notifier.remove(of_.value(), number_);
+    }
     [[nodiscard]] bool connected() const noexcept {
-        return store_ != nullptr && store_->is_connected(of_, number_);
+        return store_ != nullptr && store_->notifier.is_connected(of_.value(), number_);
     }
 
 private:

@@ -61,7 +61,7 @@ public:
     }
     ~basic_observer() {
         if (log_ == nullptr) return;
-        if (log_->has_world) store_->remove_observer(*log_);
+        if (log_->has_world) store_->notifier.remove_observer(*log_);
         log_->release();
     }
 
@@ -202,12 +202,12 @@ private:
             detail::change_log* made;
             ~rollback() {
                 if (made == nullptr) return;
-                store.remove_observer(*made);
+                store.notifier.remove_observer(*made);
                 made->release();
             }
         };
         rollback guard{store, log_};
-        store.add_observer(*log_);
+        store.notifier.add_observer(*log_);
         (subscribe(added_bits | changed_bits, fragment_of<typename argument<Ts>::type>()), ...);
         guard.made = nullptr;
     }
@@ -225,10 +225,13 @@ private:
         return store_->id_of(store_->template ensure_fragment<U>());
     }
     /// One call for each fragment, in order: the first use of a type gives it its id.
-    void subscribe(unsigned kinds, id_type fragment) { store_->subscribe(*log_, fragment, kinds); }
+    void subscribe(unsigned kinds, id_type fragment) {
+        store_->gate.refuse_in_change("observing");
+        store_->notifier.subscribe(*log_, store_->catalog.open(fragment.value()), kinds);
+    }
     bool connect(bool wanted) noexcept {
         if (!log_->has_world || log_->is_paused != wanted) return false;
-        store_->connect_observer(*log_, wanted);
+        store_->notifier.connect_observer(*log_, wanted);
         return true;
     }
 

@@ -247,7 +247,7 @@ private:
 
     /// Loops open their scope only after this call. So if no scope is open, no loop uses a list.
     [[nodiscard]] detail::chunk_range chunks() const {
-        if (store_->is_parallel()) [[unlikely]]
+        if (store_->gate.is_parallel()) [[unlikely]]
             return shared_chunks();
         return cache_->read(list(), store_->depth() != 0);
     }

@@ -39,7 +39,7 @@ public:
         const change_shape changes[] = {
             {&store_->fragment_of(__builtin_addressof(values)), change_kind::put}...};
         const void* const given[] = {store_type::address_of(__builtin_addressof(values))...};
-        return store_->change_all(finder(), changes, given, "set");
+        return store_->batch.change_all(finder(), changes, given, "set");
     }
     template <fragment_argument F, class U>
     std::size_t set(const F& fragment, U&& value) const {
@@ -49,48 +49,50 @@ public:
     /// has none.
     template <fragment_argument F>
     std::size_t set(const F& fragment) const {
-        const id_type all[] = {id_type(fragment)};
-        return store_->put_defaults(finder(), change_kind::put, all, "set");
+        const std::uint64_t all[] = {id_type(fragment).value()};
+        return store_->batch.put_defaults(finder(), change_kind::put, all, "set");
     }
     /// Adds default values of these to entities that do not have them.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     std::size_t add() const {
-        const id_type all[] = {store_->id_of(store_->template ensure_fragment<Us>())...};
-        return store_->put_defaults(finder(), change_kind::keep, all, "add");
+        const std::uint64_t all[] = {store_->template ensure_fragment<Us>().id...};
+        return store_->batch.put_defaults(finder(), change_kind::keep, all, "add");
     }
     template <fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     std::size_t add(const Fs&... fragments) const {
-        const id_type all[] = {base::id_of(fragments)...};
-        return store_->put_defaults(finder(), change_kind::keep, all, "add");
+        const std::uint64_t all[] = {base::id_of(fragments).value()...};
+        return store_->batch.put_defaults(finder(), change_kind::keep, all, "add");
     }
     /// Removes these from entities that have them.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     std::size_t remove() const {
-        const id_type all[] = {store_->id_of(store_->template ensure_fragment<Us>())...};
-        return store_->remove_all(finder(), all);
+        const std::uint64_t all[] = {store_->template ensure_fragment<Us>().id...};
+        return store_->batch.remove_all(finder(), all);
     }
     template <fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     std::size_t remove(const Fs&... fragments) const {
-        const id_type all[] = {base::id_of(fragments)...};
-        return store_->remove_all(finder(), all);
+        const std::uint64_t all[] = {base::id_of(fragments).value()...};
+        return store_->batch.remove_all(finder(), all);
     }
     std::size_t remove(std::span<const id_type> fragments) const {
-        return store_->remove_all(finder(), fragments);
+        array_list<std::uint64_t> all;
+        for (const id_type f : fragments) all.push_back(f.value());
+        return store_->batch.remove_all(finder(), {all.data(), all.size()});
     }
     /// Removes all components of each entity. The entities stay alive.
     std::size_t clear() const {
         const change_shape all[] = {{nullptr, change_kind::clear}};
-        return store_->change_all(finder(), all, {}, "clear");
+        return store_->batch.change_all(finder(), all, {}, "clear");
     }
     /// Destroys each entity. Keeps world-owned ids, which are the fragments of C++ types. Destroys
     /// user-defined fragments separately, after the other entities.
     std::size_t destroy(std::source_location where = std::source_location::current()) const {
         const change_shape all[] = {{nullptr, change_kind::destroy}};
-        return store_->change_all(finder(), all, {}, "destroy", where);
+        return store_->batch.change_all(finder(), all, {}, "destroy", where);
     }
 
 protected:

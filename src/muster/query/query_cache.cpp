@@ -165,7 +165,6 @@ bool query_cache::judge(const terms& question, const chunk_data& chunk, Fits fit
         }
     }
     if (!has_one) return false;
-    if (!chunk.is_hidden) return true;
     for (const fragment_data* hidden : chunk.fragments)
         if (hidden->is_hidden && !is_named(question, *hidden)) return false;
     return true;

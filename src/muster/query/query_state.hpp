@@ -23,20 +23,21 @@ public:
     [[nodiscard]] bool matches(id_type e) const noexcept {
         const auto* const found = store_->find(e);
         return found != nullptr &&
-               cache_->matches(terms_, store_->graph().at(found->chunk()), e.value());
+               cache_->matches(terms_, store_->graph.at(found->chunk()), e.value());
     }
     /// Returns a sentence that states whether the entity matches, and why, term by term. Accepts
     /// any id.
     [[nodiscard]] std::string explain(id_type e) const {
         const auto* const found = store_->find(e);
-        if (found == nullptr) return text(store_->describe(e), " does not match: it is not alive");
-        const chunk_data& chunk = store_->graph().at(found->chunk());
+        if (found == nullptr)
+            return text(store_->errors.describe(e.value()), " does not match: it is not alive");
+        const chunk_data& chunk = store_->graph.at(found->chunk());
         const std::string why = cache_->explain(terms_, chunk, e.value());
-        if (!store_->has_any(e))
-            return text(store_->describe(e),
+        if (!store_->components.has_any(e.value()))
+            return text(store_->errors.describe(e.value()),
                         " does not match: it has no components, and queries "
                         "return only entities with components");
-        return text(store_->describe(e), matches(e) ? " matches" : " does not match",
+        return text(store_->errors.describe(e.value()), matches(e) ? " matches" : " does not match",
                     why.empty() ? "" : ": ", why);
     }
 
@@ -97,7 +98,7 @@ protected:
     /// Starts a walk over a list that is not plain and was just read.
     template <class Walk>
     [[nodiscard]] Walk start_for(std::span<const fragment_data* const> wanted) const {
-        return Walk(*store_, *cache_, store_->is_parallel() ? shared_list() : *list_, wanted);
+        return Walk(*store_, *cache_, store_->gate.is_parallel() ? shared_list() : *list_, wanted);
     }
     /// Starts a walk that shows the components of all terms, except `without`.
     [[nodiscard]] here_type start_rows() const {
@@ -109,7 +110,7 @@ protected:
     }
     [[nodiscard]] target_finder finder() const {
         return {&walk<Layout>::find, store_, cache_,
-                store_->is_parallel() ? &shared_list() : &list()};
+                store_->gate.is_parallel() ? &shared_list() : &list()};
     }
     /// The number of entities in `all`, which was just read.
     [[nodiscard]] std::size_t count_in(const chunk_range& all) const {

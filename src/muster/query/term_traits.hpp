@@ -76,8 +76,8 @@ struct lane_column {
         if (source.inside == nullptr) return query_column<T>(source.base).at(lane);
         // Loads the base again for each lane: a callback that creates chunks reallocates `bases`.
         const chunk_index chunk{places[lane].chunk};
-        std::byte* const base = argument::is_optional ? source.inside->base(chunk)
-                                                      : source.inside->bases[to_int(chunk)];
+        std::byte* const base =
+            argument::is_optional ? source.inside->base(chunk) : source.inside->base(chunk);
         return query_column<T>(base).at(places[lane].row);
     }
 };

@@ -62,8 +62,8 @@ void walk<Layout>::note_matching(const match_list& list) {
     const auto is_inside = [](const fragment_data* fragment) {
         return fragment->sparse_values == nullptr && fragment != &no_fragment;
     };
-    const array_list<chunk_data*>& all = store_.graph().all();
-    const bool is_loose = cache_.may_match(question_, store_.graph().empty_chunk());
+    const array_list<chunk_data*>& all = store_.graph.all();
+    const bool is_loose = cache_.may_match(question_, store_.graph.empty_chunk());
     if (is_loose && std::ranges::none_of(wanted_, is_inside, &wanted_fragment::fragment) &&
         std::ranges::none_of(sparse_terms_, is_inside, &sparse_term::fragment)) {
         std::size_t count = 0;
@@ -72,7 +72,7 @@ void walk<Layout>::note_matching(const match_list& list) {
         if (count == 0) return;
     }
     places_.resize(block_size);
-    matching_.resize(store_.graph().end());
+    matching_.resize(store_.graph.end());
     matching_[0] = is_loose;
     for (const chunk_data* chunk : list.chunks) matching_[to_int(chunk->index)] = true;
 }
@@ -215,9 +215,9 @@ bool walk<Layout>::find_in_chunks() {
 /// Finds entities that have only sparse fragments. Each is visited in the first of its sets.
 template <class Layout>
 bool walk<Layout>::find_loose() {
-    const sparse_table& sparse = store_.sparse();
+    const sparse_table& sparse = store_.sparse;
     if (loose_set_ == 0 && next_slot_ == 0 &&
-        !cache_.may_match(question_, store_.graph().empty_chunk()))
+        !cache_.may_match(question_, store_.graph.empty_chunk()))
         return false;
     for (; loose_set_ < sparse.all().size(); ++loose_set_, next_slot_ = 0) {
         const sparse_set* const set = sparse.all()[loose_set_];
@@ -225,7 +225,7 @@ bool walk<Layout>::find_loose() {
         if (next == no_slot) continue;
         const std::uint32_t width = set->block_size();
         const slot_index first{to_int(next) / width * width};
-        show_chunk(store_.graph().empty_chunk(), 0, 0);
+        show_chunk(store_.graph.empty_chunk(), 0, 0);
         ids_ = reinterpret_cast<const id_type*>(set->ids_at(first));
         each_lane(set->block_at(first), [&](unsigned lane) {
             const bool is_loose = store_.find_record(ids_[lane].key())->chunk() == chunk_index{} &&
@@ -266,7 +266,7 @@ std::uint64_t walk<Layout>::having(const sparse_term& term) const noexcept {
     if (lead_ == nullptr) return chunk_->has(fragment) ? left_ : 0;
     std::uint64_t having = 0;
     each_lane(left_, [&](unsigned lane) {
-        const bool has = store_.graph().at(chunk_index{places_[lane].chunk}).has(fragment);
+        const bool has = store_.graph.at(chunk_index{places_[lane].chunk}).has(fragment);
         having |= std::uint64_t{has} << lane;
     });
     return having;
@@ -359,7 +359,7 @@ bool walk<Layout>::next(rows& found) {
     found.chunk = chunk_;
     found.first = row_ + found.lane;
     if (places_.empty()) return true;
-    found.chunk = &store_.graph().at(chunk_index{places_[found.lane].chunk});
+    found.chunk = &store_.graph.at(chunk_index{places_[found.lane].chunk});
     found.first = places_[found.lane].row;
     return true;
 }

@@ -44,7 +44,7 @@ void chunk_data::resize(std::size_t wanted, argument_addresses arguments) {
     bool done = ids.resize(size, wanted, arguments);
     for (column& source : columns) {
         done = done && source.resize(size, wanted, arguments);
-        source.fragment->bases[to_int(index)] = source.data;
+        source.fragment->set_base(index, source.data);
     }
     if (!done) raise_out_of_memory();
     capacity = wanted;
@@ -57,7 +57,7 @@ void chunk_data::shrink() noexcept {
     (void)ids.resize(size, size, {});
     for (column& source : columns) {
         (void)source.resize(size, size, {});
-        source.fragment->bases[to_int(index)] = source.data;
+        source.fragment->set_base(index, source.data);
     }
 }
 
@@ -66,8 +66,8 @@ void chunk_data::trade(std::size_t column, chunk_data& other, std::size_t others
     detail::column& theirs = other.columns[others_column];
     std::swap(mine.data, theirs.data);
     std::swap(mine.block, theirs.block);
-    mine.fragment->bases[to_int(index)] = mine.data;
-    theirs.fragment->bases[to_int(other.index)] = theirs.data;
+    mine.fragment->set_base(index, mine.data);
+    theirs.fragment->set_base(other.index, theirs.data);
 }
 
 void chunk_data::destroy_values_at(std::size_t row, std::size_t last) const noexcept {

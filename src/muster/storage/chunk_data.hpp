@@ -13,6 +13,7 @@
 #include <muster/base/array_list.hpp>
 #include <muster/storage/column.hpp>
 #include <muster/storage/edge_table.hpp>
+#include <muster/storage/id_column.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,16 +29,20 @@ struct MUSTER_API chunk_data {
     std::size_t capacity = 0;
     array_list<column> columns;
     chunk_index index{};
-    bool is_nontrivial = false;    // moving or destroying values runs user code
-    bool is_complete = true;       // has all needed fragments, and none is sparse
-    bool has_unique = false;       // a fragment is not cloned
-    bool is_hidden = false;        // a fragment is hidden
-    bool has_sparse = false;       // only names a set with a sparse fragment; never has rows
-    bool notifies_insert = false;  // a fragment has insert hooks or observers
-    bool notifies_remove = false;  // a fragment has remove hooks or observers
-    std::uint64_t serial = 0;      // in order of creation; never reused
-    std::size_t hash = 0;          // of `fragments`
-    edge_table edges;              // to other chunks
+    bool is_nontrivial = false;  // moving or destroying values runs user code
+    bool has_sparse = false;     // only names a set with a sparse fragment; never has rows
+
+    // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.
+    bool is_complete = true;               // has all needed fragments, and none is sparse
+    bool has_unique = false;               // a fragment is not cloned
+    bool notifies_insert = false;          // a fragment has insert hooks or observers
+    bool notifies_remove = false;          // a fragment has remove hooks or observers
+    std::uint64_t quiet_epoch = 0;         // the epoch in which it was seen that no one is notified
+                                           // of removals; 0: none
+    edge_table edges;                      // to other chunks
+    std::uint64_t traits_epoch = 0;        // see above
+    std::uint64_t serial = 0;              // in order of creation; never reused
+    std::size_t hash = 0;                  // of `fragments`
     array_list<fragment_data*> fragments;  // sorted by number
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
     std::size_t forgotten = 0;             // rows hidden by `forget_rows`
@@ -46,6 +51,13 @@ struct MUSTER_API chunk_data {
     chunk_data(const chunk_data&) = delete;
     chunk_data& operator=(const chunk_data&) = delete;
     ~chunk_data();
+
+    [[nodiscard]] std::uint64_t id_at(std::size_t row) const noexcept {
+        return read_id(ids.at(row), ids.size);
+    }
+    void set_id(std::size_t row, std::uint64_t id) const noexcept {
+        write_id(ids.at(row), id, ids.size);
+    }
 
     [[nodiscard]] bool has(const fragment_data& fragment) const noexcept {
         return fragment.base(index) != nullptr;

@@ -19,22 +19,6 @@ std::size_t hash_of(std::span<fragment_data* const> set) {
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
-template <class Rep>
-void write_as(std::byte* to, std::uint64_t id) {
-    const auto value = static_cast<Rep>(id);
-    std::memcpy(to, &value, sizeof value);
-}
-
-/// Writes an id in the layout's format; only its size matters.
-void write_id(std::byte* to, std::uint64_t id, std::size_t size) {
-    switch (size) {
-    case 1: return write_as<std::uint8_t>(to, id);
-    case 2: return write_as<std::uint16_t>(to, id);
-    case 4: return write_as<std::uint32_t>(to, id);
-    default: return write_as<std::uint64_t>(to, id);
-    }
-}
-
 bool lower(const fragment_data* a, const fragment_data* b) {
     return a->index < b->index;
 }
@@ -46,28 +30,6 @@ bool is_sparse(const fragment_data* fragment) {
 bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
     return std::ranges::any_of(
         set, [=](const fragment_data* fragment) { return fragment->hooks.has(kinds); });
-}
-
-/// Whether a transition between two chunks notifies hooks or observers. One chunk must have all
-/// fragments of the other chunk.
-bool has_notices(const chunk_data& from, const chunk_data& to, bool removes) {
-    const chunk_data& more = removes ? from : to;
-    const chunk_data& less = removes ? to : from;
-    return std::ranges::any_of(more.fragments, [&](const fragment_data* fragment) {
-        return fragment->hooks.has(removes ? remove_hooks : insert_hooks) && !less.has(*fragment);
-    });
-}
-
-void refresh_traits(chunk_data& chunk) {
-    const auto has = [&](const fragment_data* needed) { return chunk.has(*needed); };
-    chunk.is_complete = !chunk.has_sparse &&
-                        std::ranges::all_of(chunk.fragments, [&](const fragment_data* fragment) {
-                            return std::ranges::all_of(fragment->needs, has);
-                        });
-    chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
-    chunk.is_hidden = std::ranges::any_of(chunk.fragments, &fragment_data::is_hidden);
-    chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);
-    chunk.notifies_remove = has_hooks(chunk.fragments, remove_hooks);
 }
 
 }  // namespace
@@ -82,8 +44,8 @@ void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added)
         }
 }
 
-chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit)
-    : id_type_(id_type), limit_(limit) {
+chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_t row_limit)
+    : id_type_(id_type), limit_(limit), row_limit_(row_limit) {
     ensure({});
 }
 
@@ -97,11 +59,36 @@ chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noe
     return found != nullptr && found->serial == serial ? found : nullptr;
 }
 
+chunk_data* chunk_graph::find(std::span<fragment_data* const> set) const noexcept {
+    return places_.empty() ? nullptr : places_[find_place(set, hash_of(set))];
+}
+
 chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set) {
-    const std::size_t hash = hash_of(set);
-    if (!places_.empty())
-        if (chunk_data* const found = places_[find_place(set, hash)]) return *found;
-    return add(set, hash);
+    chunk_data* const found = find(set);
+    return found != nullptr ? *found : add(set, hash_of(set));
+}
+
+void chunk_graph::invalidate() noexcept {
+    ++epoch_;
+    edge_epoch_ = epoch_ << edge_key::epoch_shift;
+    if (edge_epoch_ != 0) return;
+    // The low bits start over: no edge of an earlier round may seem to be current.
+    for (chunk_data* chunk : order_) chunk->edges.clear();
+    ++epoch_;
+    edge_epoch_ = epoch_ << edge_key::epoch_shift;
+}
+
+void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
+    const auto has = [&](const fragment_data* needed) { return chunk.has(*needed); };
+    chunk.is_complete = !chunk.has_sparse &&
+                        std::ranges::all_of(chunk.fragments, [&](const fragment_data* fragment) {
+                            return std::ranges::all_of(fragment->needs, has);
+                        });
+    chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
+    chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);
+    chunk.notifies_remove = has_hooks(chunk.fragments, remove_hooks);
+    chunk.quiet_epoch = chunk.notifies_remove ? 0 : epoch_;
+    chunk.traits_epoch = epoch_;
 }
 
 chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t hash) {
@@ -130,19 +117,17 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     const std::uint32_t index = to_int(made->index);
     for (fragment_data* fragment : set) {
         reserve_more(fragment->chunks, 1);
-        if (index >= fragment->bases.capacity())
-            fragment->bases.grow(larger(index + 1, fragment->bases.capacity() * 2));
+        fragment->reserve_base(made->index);
     }
 
     // commit
     for (std::size_t i = 0; i < set.size(); ++i) {
         fragment_data& fragment = *set[i];
-        for (; fragment.limit <= index; ++fragment.limit) fragment.bases[fragment.limit] = nullptr;
-        fragment.bases[index] = no_values;
+        fragment.set_base(made->index, no_values);
         fragment.chunks.push_back(made->index);
         write_id(made->fragment_ids.data() + i * id_type_.size, fragment.id, id_type_.size);
     }
-    refresh_traits(*made);
+    update_traits(*made);
     made->serial = ++last_serial_;
     if (free_.empty())
         by_index_.push_back(made.get());
@@ -173,48 +158,25 @@ void chunk_graph::rehash(std::size_t chunks) {
     for (chunk_data* chunk : order_) places_[find_place(chunk->fragments, chunk->hash)] = chunk;
 }
 
-const edge& chunk_graph::add_edge(chunk_data& from, const chunk_data& other, bool removes) {
-    array_list<fragment_data*> set;
-    set.reserve(from.fragments.size() + other.fragments.size());
-    if (removes)
-        std::ranges::set_difference(from.fragments, other.fragments, std::back_inserter(set),
-                                    lower);
-    else
-        std::ranges::set_union(from.fragments, other.fragments, std::back_inserter(set), lower);
-    bool has_sparse_part = other.has_sparse;
-    set.erase_if(is_sparse);
-    const std::size_t given = set.size();
-    if (!removes) {
-        array_list<fragment_data*> added;
-        std::ranges::set_difference(other.fragments, from.fragments, std::back_inserter(added),
-                                    lower);
-        complete(set, std::move(added));
-        has_sparse_part = set.erase_if(is_sparse) != 0 || has_sparse_part;
+/// Erases a chunk from the hash table, and moves the chunks that collided with it.
+void chunk_graph::erase_place(const chunk_data& chunk) noexcept {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t hole = find_place(chunk.fragments, chunk.hash);
+    for (std::size_t at = (hole + 1) & mask; places_[at] != nullptr; at = (at + 1) & mask) {
+        const std::size_t home = places_[at]->hash & mask;
+        if (((at - home) & mask) < ((at - hole) & mask)) continue;  // it must not move before home
+        places_[hole] = places_[at];
+        hole = at;
     }
-    chunk_data& target = ensure(set);
-
-    auto made = std::make_unique<edge>();
-    made->has_needed = set.size() != given;
-    made->has_sparse_part = has_sparse_part;
-    made->has_notices = has_sparse_part || has_notices(from, target, removes);
-    made->key = edge::key_of(other.index, removes);
-    made->target = &target;
-    made->columns.reserve(from.columns.size());
-    for (const column& source : from.columns) {
-        const auto found = std::ranges::find(target.columns, source.fragment, &column::fragment);
-        made->columns.push_back(found == target.columns.end()
-                                    ? edge::dropped
-                                    : static_cast<std::uint32_t>(found - target.columns.begin()));
-    }
-    from.edges.reserve_one();
-    from.edges.insert(made.get());
-    return *made.release();
+    places_[hole] = nullptr;
 }
 
+/// Frees a chunk, which is not in `order_` any more.
 void chunk_graph::forget(chunk_data& chunk) noexcept {
+    erase_place(chunk);
     for (fragment_data* fragment : chunk.fragments) {
         if (fragment->single_chunk == chunk.index) fragment->single_chunk = chunk_index{};
-        fragment->bases[to_int(chunk.index)] = nullptr;
+        fragment->set_base(chunk.index, nullptr);
         fragment->chunks.erase_value(chunk.index);
     }
     by_index_[to_int(chunk.index)] = nullptr;
@@ -222,43 +184,28 @@ void chunk_graph::forget(chunk_data& chunk) noexcept {
     delete &chunk;
 }
 
-void chunk_graph::invalidate_traits() noexcept {
-    ++generation_;
+void chunk_graph::collect_garbage() noexcept {
+    invalidate_traits();
     for (chunk_data* chunk : order_) {
         chunk->edges.clear();
-        refresh_traits(*chunk);
+        chunk->shrink();
     }
-}
-
-void chunk_graph::refresh_hook_flags() noexcept {
-    ++generation_;
-    for (chunk_data* chunk : order_) {
-        refresh_traits(*chunk);
-        chunk->edges.each([&](const edge& transition) {
-            transition.has_notices =
-                transition.has_sparse_part ||
-                has_notices(*chunk, *transition.target, (transition.key & 1) != 0);
-        });
-    }
-}
-
-void chunk_graph::collect_garbage(const fragment_data* fragment) noexcept {
-    ++generation_;
-    for (chunk_data* chunk : order_) {
-        chunk->edges.clear();
-        if (fragment == nullptr) chunk->shrink();
-    }
-    const auto is_garbage = [&](const chunk_data* chunk) {
-        return chunk->size == 0 && chunk != by_index_[0] &&
-               (fragment == nullptr || chunk->has(*fragment));
-    };
     order_.erase_if([&](chunk_data* chunk) {
-        if (!is_garbage(chunk)) return false;
+        if (chunk->size != 0 || chunk == by_index_[0]) return false;
         forget(*chunk);
         return true;
     });
-    std::ranges::fill(places_, nullptr);
-    for (chunk_data* chunk : order_) places_[find_place(chunk->fragments, chunk->hash)] = chunk;
+}
+
+void chunk_graph::forget_chunks_of(fragment_data& fragment) noexcept {
+    if (fragment.chunks.empty()) return;
+    invalidate_traits();
+    while (!fragment.chunks.empty()) {
+        chunk_data& chunk = *by_index_[to_int(fragment.chunks.back())];
+        // `order_` is sorted by serial.
+        order_.erase(std::ranges::lower_bound(order_, chunk.serial, {}, &chunk_data::serial));
+        forget(chunk);
+    }
 }
 
 }  // namespace muster::detail

@@ -1,34 +1,42 @@
-// edge_table: the transitions from one chunk when fragments are added or removed.
+// edge_table: the transitions of one chunk for single changes, and for sets of fragments.
 #pragma once
 
 #include <muster/base/array_list.hpp>
-#include <muster/type/fragment_data.hpp>
+#include <muster/storage/transition.hpp>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace muster::detail {
 
-struct chunk_data;
+/// The key of an edge:
+///
+///     bit  63      35   34      33       32     1    0
+///          [ epoch ][ set ][ present ][ number ][ removes ]
+///
+/// The number is that of a fragment or, with `set`, that of the chunk of all fragments to put or
+/// remove. `present`: the fragment is sparse, and the entity has it. An edge of an earlier epoch
+/// has another key, so it is not found.
+struct edge_key {
+    static constexpr unsigned epoch_shift = 35;
+    static constexpr std::uint64_t step_mask = (std::uint64_t{1} << epoch_shift) - 1;
 
-/// A transition from one chunk to another, caused by a set of fragments that is added or removed.
-/// The set has a chunk of its own, whose number forms the key together with the direction.
-struct edge {
-    static constexpr std::uint32_t dropped = ~std::uint32_t{0};
-
-    std::uint64_t key;
-    chunk_data* target;
-    array_list<std::uint32_t> columns;  // for each source column: the target column, or `dropped`
-    bool has_needed = false;            // the target also has fragments that the added ones need
-    bool has_sparse_part = false;       // sparse fragments change, too; the target lacks them
-    mutable bool has_notices = false;   // notifies hooks or observers, or has a sparse part
-
-    static constexpr std::uint64_t key_of(chunk_index other, bool removes) noexcept {
-        return std::uint64_t{to_int(other)} << 1 | (removes ? 1u : 0u);
+    static constexpr std::uint64_t of(std::uint64_t epoch, fragment_index fragment,
+                                      bool removes) noexcept {
+        return epoch | std::uint64_t{to_int(fragment)} << 1 | (removes ? 1u : 0u);
+    }
+    static constexpr std::uint64_t of_present(std::uint64_t epoch, fragment_index fragment,
+                                              bool removes) noexcept {
+        return of(epoch, fragment, removes) | std::uint64_t{1} << 33;
+    }
+    static constexpr std::uint64_t of_set(std::uint64_t epoch, chunk_index set,
+                                          bool removes) noexcept {
+        return epoch | std::uint64_t{1} << 34 | std::uint64_t{to_int(set)} << 1 |
+               (removes ? 1u : 0u);
     }
 };
 
-/// A hash table of edges by key: one load if there is no collision.
+/// A hash table of transitions by key: one load if there is no collision.
 class MUSTER_API edge_table {
 public:
     edge_table() noexcept;
@@ -36,7 +44,7 @@ public:
     edge_table& operator=(const edge_table&) = delete;
     ~edge_table();
 
-    [[nodiscard]] const edge* find(std::uint64_t key) const noexcept {
+    [[nodiscard]] transition* find(std::uint64_t key) const noexcept {
         for (std::uint64_t at = key & mask_;; at = (at + 1) & mask_) {
             const place& here = places_[at];
             if (here.key == key) [[likely]]
@@ -45,25 +53,23 @@ public:
         }
     }
 
-    /// `insert` takes ownership of an edge whose key is new. Call `reserve_one` first; its
-    /// `std::bad_alloc` changes nothing.
-    void reserve_one();
-    void insert(const edge* made) noexcept;
+    /// `insert` adds an edge, or replaces the edge of an earlier epoch. Call `reserve_one` with the
+    /// same key first; its `std::bad_alloc` changes nothing.
+    void reserve_one(std::uint64_t key);
+    void insert(std::uint64_t key, const transition_ref& made) noexcept;
     void clear() noexcept;
-    template <class Change>
-    void each(Change change) {
-        for (const place& slot : room_)
-            if (slot.step != nullptr) change(*slot.step);
-    }
 
 private:
     struct place {
         std::uint64_t key;
-        const edge* step;
+        transition* step;  // owned
     };
     static constexpr place nothing{~std::uint64_t{0}, nullptr};  // no edge has this key
 
-    // Keys are small and dense, so their lowest bits serve as the hash.
+    void put(const place& added) noexcept;
+    static void release(const place& dropped) noexcept;
+
+    // Numbers are small and dense, so the lowest bits of a key serve as the hash.
     const place* places_ = &nothing;  // mask_ + 1 places, at most half full
     std::uint64_t mask_ = 0;
     std::size_t size_ = 0;

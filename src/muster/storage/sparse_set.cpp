@@ -15,23 +15,6 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t alignment) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-template <class Rep>
-std::uint64_t read_as(const std::byte* from) {
-    Rep value{};
-    std::memcpy(&value, from, sizeof value);
-    return value;
-}
-
-/// Reads an id in the layout's format; only its size matters.
-std::uint64_t read_id(const std::byte* from, std::size_t size) {
-    switch (size) {
-    case 1: return read_as<std::uint8_t>(from);
-    case 2: return read_as<std::uint16_t>(from);
-    case 4: return read_as<std::uint32_t>(from);
-    default: return read_as<std::uint64_t>(from);
-    }
-}
-
 }  // namespace
 
 sparse_set::sparse_set(fragment_data& owner, const id_shape& ids, std::uint32_t number) noexcept
@@ -105,7 +88,7 @@ void sparse_set::drop_all_kept() noexcept {
     if (kept_count() == 0) return;
     for (std::uint32_t i = end_; i-- != 0;) {  // backwards: the first slot is reused first
         const slot_index slot{i};
-        const std::uint64_t id = read_id(ids_at(slot), shape_.size);
+        const std::uint64_t id = id_at(slot);
         if (entries_.find(key_of(id)) == shape_.entry(id, shape_.kept() | i))
             drop_kept(entries_.at(key_of(id)), id);
     }
@@ -191,7 +174,7 @@ void sparse_set::reorder(const array_list<slot_index>& order) {
         if (size != 0) relocate(at(slot), aside + i * size, 1);
         std::memcpy(ids_at(slot), ids + i * shape_.size, shape_.size);
         marks_[i] = slot_mark::filled;
-        const std::uint64_t id = read_id(ids_at(slot), shape_.size);
+        const std::uint64_t id = id_at(slot);
         entries_.at(key_of(id)) = shape_.entry(id, i);
     }
     std::free(aside);
@@ -238,6 +221,13 @@ void sparse_set::trim() noexcept {
     free_pages((used + page_size() - 1) >> pages_shape_.shift);
     free_.trim(room_);
     marks_.trim((std::size_t{room_} + 7) / 8 * 8);
+}
+
+array_list<slot_index> sparse_set::slots() const {
+    array_list<slot_index> all;
+    all.reserve(size());
+    for (slot_index at = next(0); at != no_slot; at = next(to_int(at) + 1)) all.push_back(at);
+    return all;
 }
 
 }  // namespace muster::detail

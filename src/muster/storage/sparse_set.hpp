@@ -21,6 +21,7 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/integer.hpp>
+#include <muster/storage/id_column.hpp>
 #include <muster/storage/key_map.hpp>
 #include <muster/type/fragment_data.hpp>
 
@@ -195,6 +196,13 @@ public:
     /// Returns how many consecutive slots from this slot on have an entity, up to the end of its
     /// page.
     [[nodiscard]] std::uint32_t run(slot_index from) const noexcept;
+    /// Returns the id of the entity that has this slot.
+    [[nodiscard]] std::uint64_t id_at(slot_index slot) const noexcept {
+        return read_id(ids_at(slot), shape_.size);
+    }
+    [[nodiscard]] const id_shape& shape() const noexcept { return shape_; }
+    /// Returns all slots that have an entity, in order.
+    [[nodiscard]] array_list<slot_index> slots() const;
     /// Returns the first slot from `from` on that has an entity, or `no_slot`.
     [[nodiscard]] slot_index next(std::uint32_t from) const noexcept;
 
@@ -228,13 +236,11 @@ public:
     /// `no_slot`.
     slot_index forget(std::uint64_t id) noexcept;
     /// Assigns a reserved slot to the entity, which must be prepared and have no value.
-    template <class Id>
-    void attach(Id e, slot_index slot) noexcept {
-        sparse_entry& entry = entries_.at(key_of(e.value()));
-        drop_kept(entry, e.value());
-        // SAFETY: `ids_at` points to the ids of this page, whose type is `Id`.
-        *reinterpret_cast<Id*>(ids_at(slot)) = e;
-        entry = shape_.entry(e.value(), to_int(slot));
+    void attach(std::uint64_t id, slot_index slot) noexcept {
+        sparse_entry& entry = entries_.at(key_of(id));
+        drop_kept(entry, id);
+        write_id(ids_at(slot), id, shape_.size);
+        entry = shape_.entry(id, to_int(slot));
         marks_[to_int(slot)] = slot_mark::filled;
         size_.add(slot);
         --reserved_;
@@ -272,12 +278,11 @@ public:
     }
     /// Takes a slot for a prepared entity that has none, and keeps it without a value. Throws
     /// `std::bad_alloc` or `errc::limit`.
-    template <class Id>
-    void keep_slot(Id e) {
+    void keep_slot(std::uint64_t id) {
         const slot_index slot = take();
         --reserved_;
-        *reinterpret_cast<Id*>(ids_at(slot)) = e;  // SAFETY: as in `attach`
-        entries_.at(key_of(e.value())) = shape_.entry(e.value(), shape_.kept() | to_int(slot));
+        write_id(ids_at(slot), id, shape_.size);
+        entries_.at(key_of(id)) = shape_.entry(id, shape_.kept() | to_int(slot));
     }
     /// Adds or removes the value in the slot that the entry keeps. The caller constructs or
     /// destroys it.

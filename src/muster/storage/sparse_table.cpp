@@ -91,15 +91,20 @@ void sparse_table::hand_over(sparse_set& set, fragment_data& other) noexcept {
     invalidate_traits();
 }
 
+void sparse_table::refresh(sparse_set& set) const noexcept {
+    const fragment_data& owner = *set.fragment;
+    const bool is_fast = shape_.keeps_slots() && owner.hooks.kinds() == 0;
+    set.set_fast(is_fast && owner.needs.empty() && !owner.type->pinned,
+                 is_fast && owner.type->destroy == nullptr);
+}
+
 void sparse_table::invalidate_traits() noexcept {
     std::fill_n(by_type_.data(), types_, nullptr);
     for (sparse_set* set : all_) {
         if (set == nullptr || set->fragment == nullptr) continue;
-        const fragment_data& owner = *set->fragment;
-        const bool is_fast = shape_.keeps_slots() && owner.hooks.kinds() == 0;
-        set->set_fast(is_fast && owner.needs.empty() && !owner.type->pinned,
-                      is_fast && owner.type->destroy == nullptr);
-        if (owner.is_world_owned) by_type_[static_cast<std::size_t>(owner.value_type)] = set;
+        refresh(*set);
+        if (const fragment_data& owner = *set->fragment; owner.is_world_owned)
+            by_type_[static_cast<std::size_t>(owner.value_type)] = set;
     }
 }
 

@@ -97,7 +97,9 @@ public:
     /// Assigns a set whose fragment was destroyed to another fragment. Its values are pending: no
     /// entity has them.
     void hand_over(sparse_set& set, fragment_data& other) noexcept;
-    /// Updates the fast paths and `find` after traits, hooks or the sets of fragments have changed.
+    /// Updates the fast paths of a set after hooks of its fragment have changed.
+    void refresh(sparse_set& set) const noexcept;
+    /// Updates the fast paths and `find` after traits or the sets of fragments have changed.
     void invalidate_traits() noexcept;
     void trim() noexcept;
 

@@ -7,7 +7,7 @@
 // its final slot, which may throw.
 #pragma once
 
-#include <muster/command/recorder.hpp>
+#include <muster/change/change.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <new>
@@ -76,21 +76,29 @@ public:
         else
             return value_;
     }
+    /// Describes the value without its type. It must not outlive this object.
+    [[nodiscard]] change describe(change_kind kind) const {
+        change made{.fragment = fragment_name::of<type>(), .kind = kind};
+        made.type = {made.fragment.type, static_cast<type_index>(made.fragment.what)};
+        describe_value(made);
+        return made;
+    }
+    void describe_value(change& made) const noexcept {
+        if constexpr (is_held)
+            made.self = __builtin_addressof(value_);
+        else
+            made.self = value_;
+        if constexpr (is_held ? !is_small : is_moved && is_nontrivial)
+            made.construct = &move_construct<type>;
+        else if constexpr (!is_held && is_nontrivial)
+            made.construct = &copy_construct<type>;
+    }
 
-    /// Returns the fragment of the value.
+    /// Returns the fragment of the value, or `no_fragment`.
     template <class Store>
     [[nodiscard]] const fragment_data& find(const Store& store) const noexcept {
         return store.template find_fragment<type>();
     }
-    template <class Store>
-    fragment_data& ensure(Store& store, const void*) {
-        return store.template ensure_fragment<type>();
-    }
-    /// Names the fragment without a world.
-    [[nodiscard]] fragment_name name() const { return fragment_name::of<type>(); }
-    [[nodiscard]] type_index value_type() const { return ensure_type_index<type>(); }
-    /// Called when the value is stored.
-    void on_stored() const noexcept {}
 
     /// `from` is the current address of the argument: `where()`, adjusted if its column was
     /// reallocated.
@@ -135,13 +143,7 @@ public:
     [[nodiscard]] const fragment_data& find(const Store&) const noexcept {
         return no_fragment;
     }
-    template <class Store>
-    fragment_data& ensure(Store& store, const void*) {
-        return store.template ensure_fragment<int>();
-    }
-    [[nodiscard]] fragment_name name() const { return {}; }
-    [[nodiscard]] type_index value_type() const { return no_type; }
-    void on_stored() const noexcept {}
+    [[nodiscard]] change describe(change_kind) const { return {}; }
     [[nodiscard]] const void* where() const noexcept { return nullptr; }
     void construct(void*, const void*) noexcept {}
     void assign(void*, const void*) noexcept {}

@@ -2,6 +2,8 @@
 
 namespace muster::detail {
 
+template class MUSTER_API entity_table<layouts::bound>;
+template class MUSTER_API entity_adapter<layouts::bound>;
 template class MUSTER_API store<layouts::bound>;  // store_presets.cpp has the others
 
 }  // namespace muster::detail

@@ -12,9 +12,6 @@ namespace muster {
 
 namespace detail {
 
-/// Placeholder for the value of a fragment without values.
-struct no_value {};
-
 template <class T>
 inline constexpr bool is_fragment_argument = false;
 template <class Layout>
@@ -107,7 +104,6 @@ class bound_value<Arg> {
 
     bound_value<inner> value_;
     decltype(given::fragment) id_;
-    fragment_data* fragment_ = nullptr;
 
 public:
     using type = typename given::value_type;
@@ -122,20 +118,19 @@ public:
     }
     void assign(void* to, const void* from) noexcept { value_.assign(to, from); }
 
-    /// Returns the fragment. `ensure` must have been called.
+    /// Returns the fragment, or `no_fragment` if it is not yet a fragment of this type.
     template <class Store>
-    [[nodiscard]] const fragment_data& find(const Store&) const noexcept {
-        return *fragment_;
+    [[nodiscard]] const fragment_data& find(const Store& store) const noexcept {
+        return store.template find_fragment<type>(id_);
     }
-    template <class Store>
-    fragment_data& ensure(Store& store, const std::source_location* where) {
-        return *(fragment_ = &store.template ensure_fragment<type>(id_, where));
+    [[nodiscard]] change describe(change_kind kind) const {
+        change made{.fragment = {std::uint64_t{id_.value()}},
+                    .type = {&type_info_of<type>, no_type},
+                    .kind = kind};
+        if constexpr (!std::is_same_v<type, no_value>) made.type.index = ensure_type_index<type>();
+        value_.describe_value(made);
+        return made;
     }
-    [[nodiscard]] fragment_name name() const noexcept { return {std::uint64_t{id_.value()}}; }
-    [[nodiscard]] type_index value_type() const {
-        return std::is_same_v<type, no_value> ? no_type : ensure_type_index<type>();
-    }
-    void on_stored() const noexcept { fragment_->is_untyped = false; }
 };
 
 }  // namespace detail

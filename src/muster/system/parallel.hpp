@@ -25,13 +25,13 @@ template <class Layout, class... Ts>
 template <class Callback>
 void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
                                           Callback&& callback) const {
-    if (store_->is_parallel()) return each(callback);  // a phase divides rows only once
-    static constinit detail::pace recent_pace;         // of the rows of this callback
+    if (store_->gate.is_parallel()) return each(callback);  // a phase divides rows only once
+    static constinit detail::pace recent_pace;              // of the rows of this callback
     const detail::shared_rows all = shared_rows();
     const std::uint64_t count = all.count();
     if (grain == 0 && recent_pace.is_short(count)) {
         cache_->refresh_all(store_->depth() != 0);
-        return detail::run_briefly(*store_, [&] { each(callback); });
+        return detail::run_briefly(store_->parallel, [&] { each(callback); });
     }
     struct body {
         const basic_query& query;
@@ -48,7 +48,7 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
     work[0].rows = all;
     work[0].grain = grain;
     work[0].expected = recent_pace.expect(count);
-    detail::run_phase(detail::phase_host::of(*store_, *cache_), threads, work);
+    detail::run_phase(detail::phase_host::of(store_->parallel, *cache_), threads, work);
     recent_pace.learn(count, work[0].took);
 }
 
@@ -62,11 +62,11 @@ template <class Layout>
 template <class... Values>
 void detail::systems<Layout>::run_parallel(executor& threads, std::span<system_data* const> some,
                                            const Values&... values) {
-    entities.refuse_in_change("process");
-    entities.apply_submitted();
+    entities.gate.refuse_in_change("process");
+    entities.parallel.apply_submitted();
     const payload_value given[] = {payload_of(values)..., {}};
-    all.run_parallel(phase_host::of(entities, queries), threads, some, {given, sizeof...(Values)},
-                     entities.current_system());
+    all.run_parallel(phase_host::of(entities.parallel, queries), threads, some,
+                     {given, sizeof...(Values)}, entities.current_system);
 }
 
 }  // namespace muster

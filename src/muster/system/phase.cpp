@@ -166,8 +166,8 @@ public:
     }
 
     void run() {
-        host_.queries->refresh_all(host_.depth(host_.store) != 0);
-        host_.begin(host_.store);
+        host_.queries->refresh_all(host_.depth(host_.world) != 0);
+        host_.begin(host_.world);
         // Work that ends before another thread could start is not worth waking one. So this thread
         // starts alone, unless the work is expected to take longer or the user has set a grain. The
         // deadline includes the expected time, so that a small remainder does not wake threads.
@@ -182,7 +182,7 @@ public:
         for (progress& item : works_) item.end();
         const bool is_kept = !has_failed_.load();
         first_error ending;
-        ending.attempt([&] { host_.end(host_.store, is_kept); });
+        ending.attempt([&] { host_.end(host_.world, is_kept); });
         failure_.rethrow();  // takes precedence over an exception from `end`
         ending.rethrow();
     }
@@ -204,7 +204,7 @@ private:
         for (progress& item : works_) item.share();
         first_error thrown;
         thrown.attempt([&] {
-            host_.share(host_.store, count_);
+            host_.share(host_.world, count_);
             threads_.run(count_, task);
             has_ended_ = true;
         });
@@ -214,7 +214,7 @@ private:
     /// Processes rows until none are left or `until` has passed. Returns false if it ran out of
     /// time.
     bool attend(unsigned index, clock::time_point until) noexcept {
-        lane& mine = host_.lane_at(host_.store, index);
+        lane& mine = host_.lane_at(host_.world, index);
         const lane_guard here(mine);
         mine.works = accesses_;
         auto now = clock::now();

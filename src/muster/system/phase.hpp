@@ -9,7 +9,7 @@
 
 #include <muster/base/atomic_word.hpp>
 #include <muster/base/first_error.hpp>
-#include <muster/command/lane.hpp>
+#include <muster/change/lane.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/system/executor.hpp>
 #include <muster/system/payload.hpp>
@@ -62,37 +62,38 @@ struct shared_work {
 
 /// The world that runs the phase, type-erased.
 struct phase_host {
-    void* store;
+    void* world;
     query_cache* queries;
-    void (*begin)(void* store);
-    void (*share)(void* store, std::size_t lanes);
-    lane& (*lane_at)(void* store, std::size_t index);
-    void (*end)(void* store, bool is_kept);
-    std::uint32_t (*depth)(void* store);
+    void (*begin)(void* world);
+    void (*share)(void* world, std::size_t lanes);
+    lane& (*lane_at)(void* world, std::size_t index);
+    void (*end)(void* world, bool is_kept);
+    std::uint32_t (*depth)(void* world);
 
-    template <class Store>
-    [[nodiscard]] static phase_host of(Store& owner, query_cache& queries) noexcept {
+    /// `World` is `parallel_recorder`, or has the same calls.
+    template <class World>
+    [[nodiscard]] static phase_host of(World& owner, query_cache& queries) noexcept {
         return {&owner,
                 &queries,
-                [](void* at) { static_cast<Store*>(at)->begin_phase(); },
-                [](void* at, std::size_t lanes) { static_cast<Store*>(at)->share_phase(lanes); },
+                [](void* at) { static_cast<World*>(at)->begin_phase(); },
+                [](void* at, std::size_t lanes) { static_cast<World*>(at)->share_phase(lanes); },
                 [](void* at, std::size_t index) -> lane& {
-                    return static_cast<Store*>(at)->lane_at(index);
+                    return static_cast<World*>(at)->lane_at(index);
                 },
-                [](void* at, bool is_kept) { static_cast<Store*>(at)->end_phase(is_kept); },
-                [](void* at) { return static_cast<Store*>(at)->depth(); }};
+                [](void* at, bool is_kept) { static_cast<World*>(at)->end_phase(is_kept); },
+                [](void* at) { return static_cast<World*>(at)->depth(); }};
     }
 };
 
 /// Runs all work items as one phase. If some throw, rethrows the first of the caught exceptions, in
 /// their order, when all threads have stopped. Recorded changes are then dropped, and spawned ids
-/// are dead. Applying the changes at the end throws like `store::commit`.
+/// are dead. Applying the changes at the end throws like `transaction::commit`.
 MUSTER_API void run_phase(const phase_host& host, executor& threads, std::span<shared_work> works);
 
 /// Runs a phase on this thread alone, for work that ends before another thread could start. Like
 /// `run_phase`, it needs all query lists to be up to date; the caller updates them.
-template <class Store, class Call>
-void run_briefly(Store& owner, Call call) {
+template <class World, class Call>
+void run_briefly(World& owner, Call call) {
     owner.begin_phase();
     first_error thrown;
     first_error ending;

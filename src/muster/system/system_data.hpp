@@ -6,7 +6,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
-#include <muster/command/lane.hpp>
+#include <muster/change/lane.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/system/payload.hpp>

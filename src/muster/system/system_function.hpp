@@ -147,7 +147,7 @@ struct system_body {
     }
     /// Runs in a scope of the store, to which `query` points here.
     static void once_in_scope(void* what, payload given) {
-        typename store<Layout>::scope changes(*static_cast<system_body*>(what)->query);
+        scope changes(*static_cast<system_body*>(what)->query);
         once(what, given);
         changes.commit();
     }

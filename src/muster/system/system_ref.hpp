@@ -61,7 +61,7 @@ protected:
     [[nodiscard]] system_data& data() const { return owner().all.get(number_); }
     /// Like `data`, for changes. Throws `errc::in_scope` in a parallel phase.
     [[nodiscard]] system_data& changed() const {
-        owner().entities.refuse_in_phase("changing a system");
+        owner().entities.gate.refuse_in_phase("changing a system");
         return data();
     }
     [[nodiscard]] std::string_view name_of(const system_ref& other) const {
@@ -89,8 +89,8 @@ struct systems {
     }
     /// Returns the group that an id stands for, and creates it if necessary.
     [[nodiscard]] system_data& ensure(basic_id<Layout> id) {
-        (void)entities.require(basic_at<Layout>(id), "group");
-        const std::string_view name = entities.name(id);
+        entities.require(basic_at<Layout>(id), "group");
+        const std::string_view name = entities.names.find(id.value());
         return all.ensure_group(id.value(), name.empty() ? std::string_view(to_string(id)) : name);
     }
 
@@ -99,16 +99,16 @@ struct systems {
     [[nodiscard]] system_data* find(const system_ref<Layout>& system) { return &get(system); }
     [[nodiscard]] system_data* find(std::string_view name) { return &all.get(name); }
     [[nodiscard]] system_data* find(basic_id<Layout> id) {
-        (void)entities.require(basic_at<Layout>(id), "process");
+        entities.require(basic_at<Layout>(id), "process");
         return all.find_group(id.value());
     }
 
     template <class... Values>
     void run(std::span<system_data* const> some, const Values&... values) {
-        entities.refuse_in_change("process");
-        entities.apply_submitted();
+        entities.gate.refuse_in_change("process");
+        entities.parallel.apply_submitted();
         const payload_value given[] = {payload_of(values)..., {}};
-        all.run(some, {given, sizeof...(Values)}, entities.current_system());
+        all.run(some, {given, sizeof...(Values)}, entities.current_system);
     }
     /// Defined in <muster/system/parallel.hpp>.
     template <class... Values>

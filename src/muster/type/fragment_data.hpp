@@ -1,14 +1,15 @@
 // fragment_data: the state of one fragment in a world, above all the addresses of its columns.
 //
-//     bases         chunk 0     1        2        3                 limit: 4
-//                  [ null ][ column ][ null ][ column ]
-//                     |        |                  |
-//              chunk 0 holds   x x x x            x x
-//              no values       of row 0, 1, ...
+//     bases         chunk 7     8        9                 first: 7, limit: 3
+//                  [ column ][ null ][ column ]
+//                     |                  |
+//                     x x x x            x x
+//                     of row 0, 1, ...
 //
 // A record (chunk, row) leads to a value in two steps: the chunk's base, then the row. The base is
 // `no_values` if the column has no memory yet, or if the fragment is a tag. A sparse fragment has
-// bases only in chunks that represent a set of fragments and never have rows.
+// bases only in chunks that represent a set of fragments and never have rows. The array starts at
+// the first chunk of the fragment, so that many fragments with few chunks each stay small.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -52,13 +53,14 @@ struct MUSTER_API fragment_data {
     fragment_data& operator=(const fragment_data&) = delete;
     ~fragment_data();  // out of line, so that includers do not compile it
 
-    std::uint32_t limit = 0;              // chunks from this index on lack the fragment
+    std::uint32_t limit = 0;              // the number of bases
+    std::uint32_t first = 0;              // the chunk of the first base
     type_index value_type = no_type;      // `no_type`: a run-time type, or a tag
-    raw_array<std::byte*> bases;          // by chunk; null: the chunk lacks the fragment
+    raw_array<std::byte*> bases;          // by chunk, from `first` on; null: the chunk lacks it
     sparse_set* sparse_values = nullptr;  // its values, if it is sparse; null: they are in chunks
     const type_info* type = nullptr;      // null only in `no_fragment`
     hook_list hooks;                      // see `define`
-    fragment_index index{};
+    fragment_index index{~std::uint32_t{0}};  // in `no_fragment`, the number of none
     chunk_index single_chunk{};      // the chunk of this fragment alone; 0: not looked up yet
     std::uint64_t id = 0;            // its `basic_id::value`
     std::string_view name;           // for messages
@@ -72,6 +74,9 @@ struct MUSTER_API fragment_data {
     bool is_defined_sparse = false;  // set by `define`; its type may be sparse, too
     bool destroys_owners = false;
     array_list<fragment_data*> needs;  // required fragments, by index
+    std::uint32_t needed_by = 0;       // how many fragments need this one
+    std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
+    bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
     boxed_value default_value;
     duplicate_function duplicate;
 
@@ -81,7 +86,16 @@ struct MUSTER_API fragment_data {
     /// Returns the fragment's column in the chunk, or null if the chunk lacks it.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
         std::byte* const* const columns = bases.data();
-        return to_int(chunk) < limit ? columns[to_int(chunk)] : nullptr;
+        const std::uint32_t at = to_int(chunk) - first;
+        return at < limit ? columns[at] : nullptr;
+    }
+    /// Makes room for the base of a chunk. `std::bad_alloc` changes nothing.
+    void reserve_base(chunk_index chunk);
+    /// Sets the base of a chunk, for which there is room.
+    void set_base(chunk_index chunk, std::byte* base) noexcept {
+        const std::uint32_t at = to_int(chunk) - first;
+        for (; limit <= at; ++limit) bases[limit] = nullptr;
+        bases[at] = base;
     }
 
     /// Whether both fragments have values of the same type.

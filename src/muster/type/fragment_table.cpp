@@ -3,6 +3,7 @@
 #include <muster/type/fragment_table.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 namespace muster::detail {
 
@@ -47,6 +48,26 @@ void fragment_data::default_construct(void* at, std::size_t count) const {
         type->construct_values(at, count);
 }
 
+void fragment_data::reserve_base(chunk_index chunk) {
+    const std::uint32_t number = to_int(chunk);
+    if (limit == 0) {
+        bases.grow(1);
+        first = number;
+    } else if (number >= first) {
+        const std::size_t needed = number - first + 1;
+        if (needed > bases.capacity()) bases.grow(larger(needed, bases.capacity() * 2));
+    } else {
+        // Leaves room for as many chunks before this one, so that repeated growth stays cheap.
+        const auto spare = static_cast<std::uint32_t>(smaller(number, limit));
+        const std::uint32_t moved = first - number + spare;
+        bases.grow(std::size_t{limit} + moved);
+        std::memmove(bases.data() + moved, bases.data(), limit * sizeof(std::byte*));
+        std::fill_n(bases.data(), moved, nullptr);
+        limit += moved;
+        first -= moved;
+    }
+}
+
 fragment_table::fragment_table() {
     by_type_.grow(8);
     by_type_[types_++] = &no_fragment;
@@ -70,6 +91,7 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     rollback guard{new fragment_data};
     fragment_data* const made = guard.made;
     made->type = &info;
+    made->value_type = type;
     made->index = fragment_index{last_++};
     made->id = id;
     made->name = info.name;
@@ -84,10 +106,9 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
 }
 
 void fragment_table::remove(const fragment_data& fragment) noexcept {
-    std::replace(by_type_.data() + 1, by_type_.data() + types_, &fragment, &no_fragment);
-    const auto is_it = [&](const fragment_data* owned) { return owned == &fragment; };
-    all_.erase_if(is_it);
-    for (fragment_data* owned : all_) owned->needs.erase_if(is_it);
+    const auto type = static_cast<std::size_t>(fragment.value_type);
+    if (type < types_ && by_type_[type] == &fragment) by_type_[type] = &no_fragment;
+    all_.erase(std::ranges::lower_bound(all_, fragment.index, {}, &fragment_data::index));
     for (const std::size_t at : {by_id_.first(fragment.id), by_id_.second(fragment.id)})
         if (by_id_.entries[at].fragment == &fragment) by_id_.entries[at] = {0, &no_fragment};
     delete &fragment;

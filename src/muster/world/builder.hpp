@@ -82,7 +82,7 @@ public:
     }
     /// Creates `count` entities; all or none.
     std::vector<id_type> spawn_many(std::size_t count) {
-        store_->prepare(count);
+        store_->spawner.prepare(count);
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
@@ -90,7 +90,8 @@ public:
     /// Like `spawn_many`, but writes an id to each element of `out`.
     void spawn_into(std::span<id_type> out) {
         resolve();
-        store_->spawn_many(out, store_->ensure_set(set_), {fragments_, addresses_});
+        store_->spawner.spawn_many(detail::store<Layout>::ids_of(out),
+                                   store_->catalog.ensure_set(set_), {fragments_, addresses_});
     }
     /// Creates a copy of `prototype`, in which the builder's components replace or extend those of
     /// `prototype`.
@@ -101,17 +102,18 @@ public:
     }
     /// Like `clone`, but creates `count` copies; all or none.
     std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
-        (void)store_->require(prototype, "clone");
-        store_->prepare(count);
+        store_->require(prototype, "clone");
+        store_->spawner.prepare(count);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;
     }
     /// Like `clone_many`, but writes an id to each element of `out`.
     void clone_into(std::span<id_type> out, at_type prototype) {
-        (void)store_->require(prototype, "clone");
+        store_->require(prototype, "clone");
         resolve();
-        store_->clone_many(out, prototype, store_->ensure_set(set_), {fragments_, addresses_});
+        store_->spawner.clone_many(detail::store<Layout>::ids_of(out), prototype,
+                                   store_->catalog.ensure_set(set_), {fragments_, addresses_});
     }
 
 private:
@@ -146,14 +148,15 @@ private:
             if (component.value) {
                 detail::fragment_data& fragment =
                     component.is_typed
-                        ? store_->ensure_fragment(component.type, *component.value.type)
-                        : store_->ensure_fragment(component.fragment, component.type,
-                                                  *component.value.type);
+                        ? store_->catalog.ensure(component.type, *component.value.type)
+                        : store_->catalog.ensure(component.fragment.value(),
+                                                 {component.value.type, component.type});
                 fragments_.push_back(&fragment);
                 addresses_.push_back(component.value.room);
             }
             set_.push_back(component.value ? fragments_.back()
-                                           : &store_->typed_or_tag(component.fragment, nullptr));
+                                           : &store_->catalog.typed_or_tag(
+                                                 component.fragment.value(), nullptr));
         }
     }
 

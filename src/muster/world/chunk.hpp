@@ -133,7 +133,7 @@ private:
     }
 
     [[nodiscard]] const detail::chunk_data& data() const {
-        const detail::chunk_data* const found = store_->graph().find(index_, serial_);
+        const detail::chunk_data* const found = store_->graph.find(index_, serial_);
         if (found == nullptr) [[unlikely]]
             detail::raise(errc::dead_chunk,
                           "this chunk was freed by collect_garbage() or by destroying a fragment; "
@@ -194,7 +194,7 @@ private:
     basic_rows(detail::store<Layout>& from, const detail::chunk_data* owner, std::size_t first,
                std::size_t count, const id_type* ids) noexcept
         : store_(from),
-          chunk_(owner == nullptr ? from.graph().empty_chunk() : *owner),
+          chunk_(owner == nullptr ? from.graph.empty_chunk() : *owner),
           first_(first),
           count_(count),
           ids_(ids) {}

@@ -33,7 +33,7 @@ template <class Layout>
 class basic_command_buffer {
     template <class Arg>
     using bound_value = detail::bound_value<Arg>;
-    using kind = detail::recorded_kind;
+    using kind = detail::change_kind;
 
 public:
     using id_type = basic_id<Layout>;
@@ -41,7 +41,7 @@ public:
 
     /// Creates an empty buffer. Any thread may call it at any time.
     explicit basic_command_buffer(basic_world<Layout>& w)
-        : store_(&w.store_), changes_(store_->submissions().take_empty()) {}
+        : store_(&w.store_), changes_(store_->submissions.take_empty()) {}
     /// Moves the commands. Afterwards `other` can only be destroyed.
     basic_command_buffer(basic_command_buffer&& other) noexcept
         : store_(other.store_),
@@ -52,8 +52,8 @@ public:
     ~basic_command_buffer() {
         if (changes_ == nullptr) return;
         drop();
-        store_->submissions().put_back(changes_);
-        store_->submissions().put_ids(ids_);
+        store_->submissions.put_back(changes_);
+        store_->submissions.put_ids(ids_);
     }
 
     /// Records an entity with these components. Reserves its id at once; the entity is alive when
@@ -86,7 +86,8 @@ public:
     /// Records `world::set` of a tag or a default value.
     template <detail::fragment_argument F>
     void set(at_type e, const F& fragment) {
-        record(e, "set", kind::set_default, name_of(fragment));
+        const detail::change list[] = {default_of(kind::put, name_of(fragment))};
+        record(e, "set", list);
     }
 
     /// Records `world::add`.
@@ -94,12 +95,14 @@ public:
         requires(sizeof...(Ts) > 0)
     void add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        record(e, "add", kind::add_default, detail::fragment_name::of<Ts>()...);
+        const detail::change list[] = {default_of(kind::keep, detail::fragment_name::of<Ts>())...};
+        record(e, "add", list);
     }
     /// Records `world::add` of a fragment.
     template <detail::fragment_or_tag F>
     void add(at_type e, const F& fragment) {
-        record(e, "add", kind::add_default, name_of(fragment));
+        const detail::change list[] = {default_of(kind::keep, name_of(fragment))};
+        record(e, "add", list);
     }
 
     /// Records `world::remove`.
@@ -107,18 +110,21 @@ public:
         requires(sizeof...(Ts) > 0)
     void remove(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        record(e, "remove", kind::remove, detail::fragment_name::of<Ts>()...);
+        const detail::change list[] = {
+            {.fragment = detail::fragment_name::of<Ts>(), .kind = kind::remove}...};
+        record(e, "remove", list);
     }
     /// Records `world::remove` of a fragment.
     template <detail::fragment_or_tag F>
     void remove(at_type e, const F& fragment) {
-        record(e, "remove", kind::remove, name_of(fragment));
+        const detail::change list[] = {{.fragment = name_of(fragment), .kind = kind::remove}};
+        record(e, "remove", list);
     }
 
     /// Records `world::clear`.
-    void clear(at_type e) { record(e, "clear", kind::clear, detail::fragment_name{}); }
+    void clear(at_type e) { record_whole(e, "clear", kind::clear); }
     /// Records `world::destroy`.
-    void destroy(at_type e) { record(e, "destroy", kind::destroy, detail::fragment_name{}); }
+    void destroy(at_type e) { record_whole(e, "destroy", kind::destroy); }
 
     /// Returns the number of commands not yet submitted; `spawn` with two components is three.
     /// O(1).
@@ -135,11 +141,11 @@ private:
 
     template <class... Args>
     id_type spawn_of(bound_value<Args>... values) {
-        (store_->refuse_impossible(values.name(), {}), ...);
+        const detail::change list[] = {values.describe(kind::put)..., {}};
         detail::recording all(*changes_);
         changes_->add(kind::spawn, 0);
-        (changes_->add_value(kind::put, 0, values), ...);
-        if (ids_.empty()) store_->reserve_ids(ids_);
+        record_values({0, {}}, {list, sizeof...(Args)});
+        if (ids_.empty()) store_->parallel.reserve_ids(ids_);
         const std::uint64_t made = ids_.back();
         ids_.pop_back();
         all.keep(made);
@@ -147,20 +153,30 @@ private:
     }
     template <class... Args>
     void set_of(at_type e, bound_value<Args>... values) {
-        store_->refuse_impossible(e, "set");
-        (store_->refuse_impossible(values.name(), e.where), ...);
+        const detail::change list[] = {values.describe(kind::put)...};
+        store_->parallel.refuse_impossible(e, "set");
         detail::recording all(*changes_);
-        (changes_->add_value(kind::put, e.id.value(), values, e.where), ...);
+        record_values(e, list);
         all.keep();
     }
-    template <class... Names>
-    void record(at_type e, const char* call, kind what, Names... names) {
-        store_->refuse_impossible(e, call);
-        if (what != kind::clear && what != kind::destroy)
-            (store_->refuse_impossible(names, e.where), ...);
+    void record_values(detail::target of, std::span<const detail::change> list) {
+        for (const detail::change& given : list)
+            store_->parallel.refuse_impossible(given.fragment, of.where);
+        for (const detail::change& given : list) changes_->add(given, of);
+    }
+    void record(at_type e, const char* call, std::span<const detail::change> list) {
+        store_->parallel.refuse_impossible(e, call);
         detail::recording all(*changes_);
-        ((changes_->add(what, e.id.value(), names).where = e.where), ...);
+        record_values(e, list);
         all.keep();
+    }
+    /// Records a change of the whole entity.
+    void record_whole(at_type e, const char* call, kind what) {
+        store_->parallel.refuse_impossible(e, call);
+        changes_->add(what, e.id.value()).where = e.where;
+    }
+    [[nodiscard]] static detail::change default_of(kind what, detail::fragment_name fragment) {
+        return {.fragment = fragment, .kind = what, .is_default = true};
     }
     template <class F>
     [[nodiscard]] static detail::fragment_name name_of(const F& fragment) {
@@ -170,10 +186,10 @@ private:
             return detail::fragment_name::of<F>();
     }
 
-    void drop() noexcept { changes_ = store_->submissions().discard(changes_); }
+    void drop() noexcept { changes_ = store_->submissions.discard(changes_); }
     /// Passes the commands to the world.
     void hand_over() {
-        if (!empty()) changes_ = store_->submissions().hand_over(changes_);
+        if (!empty()) changes_ = store_->submissions.hand_over(changes_);
     }
 
     detail::store<Layout>* store_;

@@ -4,8 +4,6 @@
 
 #include <muster/world/fragment_calls.hpp>
 
-#include <muster/store/sparse_put.hpp>
-
 #include <new>
 #include <source_location>
 #include <tuple>
@@ -41,14 +39,12 @@ public:
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
         static_assert((... && detail::is_component<Ts>));
-        if (store_.is_parallel()) [[unlikely]] {
+        constexpr bool is_pinned = (... || detail::is_pinned<Ts>);  // constructed in place
+        if (is_pinned || store_.gate.is_parallel()) [[unlikely]] {
             const detail::fragment_name all[] = {detail::fragment_name::of<Ts>()...};
-            return store_.share_default(e, detail::recorded_kind::add_default, all, "add");
+            return store_.changes.add_defaults(e, all, "add");
         }
-        if constexpr ((... || detail::is_pinned<Ts>)) {  // cannot be moved: constructed in place
-            const id_type all[] = {this->template component<Ts>()...};
-            return store_.add_defaults(e, all, "add");
-        } else
+        if constexpr (!is_pinned)
             return store_.template put<store_type::if_present::skip, Ts...>(
                 e, "add", bound_value<Ts>(store_.template default_value<Ts>())...);
     }
@@ -65,9 +61,9 @@ public:
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
-        store_.refuse_in_phase("get_or_emplace of a missing component");
-        (void)store_.require(e, "get_or_emplace");
-        store_.refuse_in_scope("get_or_emplace of a missing component");
+        store_.gate.refuse_in_phase("get_or_emplace of a missing component");
+        store_.require(e, "get_or_emplace");
+        store_.gate.refuse_in_scope("get_or_emplace of a missing component");
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
     }
 
@@ -88,7 +84,7 @@ public:
     template <class T, class... Values>
     T& append(at_type e, Values&&... values) {
         const auto append_all = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
-        if (store_.will_have(e, store_.template find_fragment<T>(), "append"))
+        if (store_.changes.will_have(e, store_.template find_fragment<T>(), "append"))
             return patch<T>(e, append_all);
         T made = store_.template default_value<T>();
         append_all(made);
@@ -99,7 +95,7 @@ public:
     /// reference. Throws `errc::missing_component` if `e` has no T.
     template <class T>
     void touch(at_type e) {
-        store_.touch(e, store_.template find_fragment<T>(), detail::type_name<T>());
+        store_.changes.touch(e, store_.template find_fragment<T>(), detail::type_name<T>());
     }
 
     /// Returns the T of `e`; for several types, a tuple of references. Throws
@@ -174,7 +170,7 @@ public:
         return store_.template remove<Ts...>(e);
     }
     /// Removes all components in one move; `e` stays alive. Returns false if it had none.
-    bool clear(at_type e) { return store_.clear(e); }
+    bool clear(at_type e) { return store_.changes.clear(e); }
 
     // ---- singletons ----------------------------------------------------------------------------
 
@@ -188,14 +184,14 @@ public:
     template <class T>
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
         T* const found = try_get<T>(self<T>());
-        if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
+        if (found == nullptr) store_.errors.raise_no_single(detail::type_name<T>(), where);
         return *found;
     }
     template <class T>
     [[nodiscard]] const T& single(
         std::source_location where = std::source_location::current()) const {
         const T* const found = try_get<T>(self<T>());
-        if (found == nullptr) store_.raise_no_single(detail::type_name<T>(), where);
+        if (found == nullptr) store_.errors.raise_no_single(detail::type_name<T>(), where);
         return *found;
     }
     /// Returns whether the singleton T was set. Never throws.
@@ -213,19 +209,20 @@ protected:
     using fragment_calls<Layout>::fragment_calls;
     using detail::world_base<Layout>::store_;
 
+    /// Constructs a value that cannot be moved in its slot.
     template <class T, class... Args>
-    void make_sparse(at_type e, detail::fragment_data& fragment, const char* call, Args&&... args) {
-        if (store_.is_parallel()) detail::recorder::raise_pinned(detail::type_name<T>());
-        store_.emplace_sparse(e, fragment, call,
-                              [&](void* room) { ::new (room) T(std::forward<Args>(args)...); });
+    void construct_in_slot(at_type e, detail::fragment_name fragment, const char* call,
+                           Args&&... args) {
+        const auto make = [&](void* room) { ::new (room) T(std::forward<Args>(args)...); };
+        store_.template emplace<T>(e, fragment, call, make);
     }
 
 private:
     template <class T, class... Args>
     T& emplace_as(const char* call, at_type e, Args&&... args) {
         if constexpr (detail::is_pinned<T>)
-            make_sparse<T>(e, store_.template ensure_fragment<T>(), call,
-                           std::forward<Args>(args)...);
+            construct_in_slot<T>(e, detail::fragment_name::of<T>(), call,
+                                 std::forward<Args>(args)...);
         else
             store_.template put<store_type::if_present::replace, T>(
                 e, call, bound_value<T>(T(std::forward<Args>(args)...)));

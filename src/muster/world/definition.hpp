@@ -29,7 +29,7 @@ public:
     /// Like `world::name`: error messages show it, and `lookup` finds the fragment by it.
     basic_definition& name(std::string_view text) {
         (void)fragment();
-        store_->name(id_, text);
+        store_->catalog.name({id_.value(), {}}, text);
         return *this;
     }
 
@@ -42,7 +42,7 @@ public:
         auto made = detail::boxed_value::holding(static_cast<type>(std::forward<Value>(value)));
         (void)fragment();
         detail::fragment_data& which = store_->template ensure_fragment<type>(id_, nullptr);
-        const typename detail::store<Layout>::busy_guard busy(*store_);
+        const detail::busy_guard busy(store_->gate);
         const detail::boxed_value old = std::move(which.default_value);
         which.default_value = std::move(made);
         which.is_untyped = false;
@@ -65,7 +65,7 @@ public:
                                                 ::new (to) T(call(*static_cast<const T*>(from)));
                                         }};
         detail::fragment_data& which = fragment();
-        const typename detail::store<Layout>::busy_guard busy(*store_);
+        const detail::busy_guard busy(store_->gate);
         const detail::duplicate_function old = std::move(which.duplicate);
         which.duplicate = std::move(made);
         return *this;
@@ -78,7 +78,7 @@ public:
         requires(sizeof...(Ts) > 0)
     basic_definition& needs() {
         detail::fragment_data* const all[] = {&store_->template ensure_fragment<Ts>()...};
-        store_->add_needs(id_, all);
+        store_->catalog.add_needs(id_.value(), all);
         return *this;
     }
     /// Like `needs` by type, for fragments.
@@ -86,20 +86,20 @@ public:
         requires(sizeof...(Fragments) > 0)
     basic_definition& needs(const Fragments&... fragments) {
         detail::fragment_data* const all[] = {&needed(fragments)...};
-        store_->add_needs(id_, all);
+        store_->catalog.add_needs(id_.value(), all);
         return *this;
     }
 
     /// Sets whether clones omit this fragment.
     basic_definition& unique(bool is = true) {
         fragment().is_unique = is;
-        store_->invalidate_traits();
+        store_->catalog.invalidate_traits();
         return *this;
     }
     /// Sets whether queries that do not name this fragment skip the chunks that have it.
     basic_definition& hidden(bool is = true) {
         fragment().is_hidden = is;
-        store_->invalidate_traits();
+        store_->catalog.invalidate_traits();
         return *this;
     }
     /// Stores the values outside of the chunks. Adding or removing the fragment then moves no
@@ -107,7 +107,7 @@ public:
     /// added and removed often. Throws `errc::fragment_in_use` if entities have the fragment. A
     /// type that cannot be moved is always sparse; see also `component_traits`.
     basic_definition& sparse() {
-        store_->make_sparse(fragment());
+        store_->catalog.make_sparse(fragment());
         return *this;
     }
     /// Marks the fragment, for tools, as a part of the program rather than of its data.
@@ -160,16 +160,19 @@ private:
         else  // a definition for T must not apply to values of another type
             store_->template ensure_fragment<T>(id_, nullptr).is_untyped = false;
     }
-    [[nodiscard]] detail::fragment_data& fragment() const { return store_->open_fragment(id_); }
+    [[nodiscard]] detail::fragment_data& fragment() const {
+        return store_->catalog.open(id_.value());
+    }
     template <class Hook>
     basic_definition& add(detail::hook_kind kind, Hook&& hook) {
-        (void)store_->add_hook(id_, kind, detail::make_hook<Layout, T>(std::forward<Hook>(hook)));
+        (void)store_->notifier.add(fragment(), kind,
+                                   detail::make_hook<Layout, T>(std::forward<Hook>(hook)));
         return *this;
     }
     template <class F>
     detail::fragment_data& needed(const F& fragment) {
         if constexpr (detail::fragment_argument<F>)
-            return store_->typed_or_tag(id_type(fragment), nullptr);
+            return store_->catalog.typed_or_tag(id_type(fragment).value(), nullptr);
         else
             return store_->template ensure_fragment<F>();
     }

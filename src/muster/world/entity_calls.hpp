@@ -4,8 +4,8 @@
 
 #include <muster/world/world_base.hpp>
 
+#include <muster/entity/name_table.hpp>
 #include <muster/id/living_iterator.hpp>
-#include <muster/type/name_table.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ public:
     }
     /// Returns whether `e` has no components; true for an id that is not alive.
     [[nodiscard]] bool empty(id_type e) const noexcept {
-        return !store_.alive(e) || !store_.has_any(e);
+        return !store_.alive(e) || !store_.components.has_any(e.value());
     }
     /// Returns the number of living entities, without the world-owned ids of component types.
     [[nodiscard]] std::size_t size() const noexcept { return store_.size(); }
@@ -88,7 +88,7 @@ public:
     std::size_t destroy_if(Predicate&& predicate,
                            std::source_location where = std::source_location::current()) {
         std::vector<id_type> chosen;
-        store_.refuse_in_phase("destroy_if");
+        store_.gate.refuse_in_phase("destroy_if");
         typename store_type::scope changes(store_);
         constexpr bool fits = std::is_invocable_r_v<bool, Predicate&, id_type>;
         static_assert(fits, "muster: the predicate of destroy_if takes (entity) and returns bool.");
@@ -105,26 +105,31 @@ public:
     /// `errc::in_scope` in a scope. An entity whose `on_remove` or `on_destroy` hook throws stays
     /// alive; the others are destroyed, and the first exception is rethrown.
     void reset(std::source_location where = std::source_location::current()) {
-        store_.reset(where);
+        store_.destroyer.reset(where);
     }
 
     // ---- names ---------------------------------------------------------------------------------
 
     /// Sets the name of `e`, which error messages show. It need not be unique; an empty name
     /// removes the old name. O(log n).
-    void name(at_type e, std::string_view name) { store_.name(e, name); }
+    void name(at_type e, std::string_view name) {
+        const detail::writer_guard guard(store_, "name");
+        store_.catalog.name(e, name);
+    }
     /// Returns the name of `e`; empty if it has none or is not alive. The view is valid until the
     /// name changes or the entity is destroyed. Never throws.
-    [[nodiscard]] std::string_view name(id_type e) const noexcept { return store_.name(e); }
+    [[nodiscard]] std::string_view name(id_type e) const noexcept {
+        return store_.alive(e) ? store_.names.find(e.value()) : std::string_view{};
+    }
     /// Returns the entity that received this name first, or the null id. Never throws.
     [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
-        const auto& found = store_.names().lookup(name);
+        const auto& found = store_.names.lookup(name);
         return found.empty() ? id_type{} : detail::to_id<Layout>(found.front());
     }
     /// Returns all entities with this name, in the order in which they were named.
     [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
         std::vector<id_type> made;
-        for (const std::uint64_t value : store_.names().lookup(name))
+        for (const std::uint64_t value : store_.names.lookup(name))
             made.push_back(detail::to_id<Layout>(value));
         return made;
     }
@@ -142,7 +147,10 @@ public:
     }
     /// Makes keys that are parked as tombstones usable again and returns how many; see
     /// `id_pool::recycle_tombstones`. Throws `errc::in_scope` in a scope.
-    std::size_t recycle_tombstones() { return store_.recycle_tombstones(); }
+    std::size_t recycle_tombstones() {
+        store_.gate.refuse_in_scope("recycle_tombstones");
+        return store_.entities.recycle_tombstones();
+    }
     /// Frees chunks without entities and unused memory. Throws `errc::in_scope` in a scope.
     /// Invalidates references, and handles of the chunks that it frees.
     void collect_garbage() { store_.collect_garbage(); }

@@ -35,17 +35,18 @@ public:
     template <class T>
     fragment_type<T> fragment(std::string_view name = {}) {
         static_assert(detail::is_component<T>);
-        return fragment_type<T>(
-            store_.make_fragment(detail::ensure_type_index<T>(), detail::type_info_of<T>, name));
+        return fragment_type<T>(detail::to_id<Layout>(
+            store_.spawner.make_fragment(detail::value_type_ref::of<T>(), name)));
     }
     /// Creates a fragment for values of a type that is known only at run time. Throws
     /// `errc::bad_type` if no type can have this size, this alignment and these operations.
     id_type fragment(const component_type& type, std::string_view name = {}) {
-        return store_.make_fragment(detail::describe(type), name);
+        return detail::to_id<Layout>(store_.spawner.make_fragment(detail::describe(type), name));
     }
     /// Creates a fragment without values.
     id_type tag(std::string_view name = {}) {
-        return store_.make_fragment(detail::no_type, detail::type_info_of<detail::no_value>, name);
+        return detail::to_id<Layout>(store_.spawner.make_fragment(
+            {&detail::type_info_of<detail::no_value>, detail::no_type}, name));
     }
 
     /// Returns a definition, which sets the traits, the default value and the hooks of a fragment;
@@ -76,16 +77,16 @@ public:
     template <detail::fragment_or_tag F, detail::fragment_or_tag... Fs>
     chunk_type chunk(const F& first, const Fs&... others) {
         detail::fragment_data* const set[] = {
-            &store_.get_fragment(id_of(first), "chunk", nullptr),
-            &store_.get_fragment(id_of(others), "chunk", nullptr)...};
-        return chunk_type(store_, require_dense_chunk(store_.ensure_set(set)));
+            &store_.catalog.get(id_of(first).value(), "chunk", nullptr),
+            &store_.catalog.get(id_of(others).value(), "chunk", nullptr)...};
+        return chunk_type(store_, require_dense_chunk(store_.catalog.ensure_set(set)));
     }
 
     /// Returns the chunk and the row of `e`; the null chunk if no chunk stores a component of `e`.
     [[nodiscard]] basic_location<Layout> locate(at_type e) {
         const auto* const found = store_.find(e.id);
-        if (found == nullptr) store_.raise_not_alive(e, "locate");
-        return {chunk_type(store_, store_.graph().at(found->chunk())), found->row()};
+        if (found == nullptr) store_.errors.raise_not_alive(e, "locate");
+        return {chunk_type(store_, store_.graph.at(found->chunk())), found->row()};
     }
 
 protected:

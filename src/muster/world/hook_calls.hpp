@@ -102,15 +102,15 @@ private:
     template <class T, class Hook>
     basic_connection<Layout> connect(id_type fragment, detail::hook_kind kind, Hook&& hook) {
         return {store_, fragment,
-                store_.add_hook(fragment, kind,
-                                detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
+                store_.notifier.add(store_.catalog.open(fragment.value()), kind,
+                                    detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
     }
     template <class Hook>
     basic_connection<Layout> connect_entities(detail::hook_kind kind, Hook&& hook) {
-        return {store_,
-                {},
-                store_.add_entity_hook(kind,
-                                       detail::make_hook<Layout, void>(std::forward<Hook>(hook)))};
+        return {
+            store_,
+            {},
+            store_.notifier.add(kind, detail::make_hook<Layout, void>(std::forward<Hook>(hook)))};
     }
     template <class F, class Hook>
     basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {

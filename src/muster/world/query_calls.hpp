@@ -50,23 +50,23 @@ public:
     /// the end.
     template <class T>
     std::size_t clear() {
-        return store_.clear_fragment(store_.template find_fragment<T>());
+        return store_.batch.clear_fragment(store_.template find_fragment<T>());
     }
     /// Removes this fragment from every entity, as `clear<T>()` does. Returns 0 for an id that is
     /// no fragment.
     template <detail::fragment_or_tag F>
     std::size_t clear_fragment(const F& fragment) {
-        return store_.clear_fragment(this->find_fragment(fragment));
+        return store_.batch.clear_fragment(this->find_fragment(fragment));
     }
     /// Returns how many entities have T, a singleton included. O(chunks with T), never throws.
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
-        return store_.count(store_.template find_fragment<T>());
+        return store_.components.count(store_.template find_fragment<T>());
     }
     /// Returns how many entities have this fragment. O(chunks with it), never throws.
     template <detail::fragment_or_tag F>
     [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
-        return store_.count(this->find_fragment(fragment));
+        return store_.components.count(this->find_fragment(fragment));
     }
 
     /// For each entity that has `from`, sets `to` to a copy of its value; returns how many. A `to`
@@ -75,7 +75,7 @@ public:
     /// fragments, each entity.
     std::size_t copy_fragment(id_type from, id_type to,
                               std::source_location where = std::source_location::current()) {
-        return store_.copy_fragment(from, to, where);
+        return store_.batch.copy_fragment(from.value(), to.value(), where);
     }
 
     /// Returns the first entity, by chunk and row (sparse: by slot), whose T equals `value`, or the
@@ -99,7 +99,7 @@ public:
         };
         const detail::fragment_data& fragment = store_.template find_fragment<T>();
         for (std::size_t i = 0; i < fragment.chunks.size(); ++i) {
-            const detail::chunk_data& owner = store_.graph().at(fragment.chunks[i]);
+            const detail::chunk_data& owner = store_.graph.at(fragment.chunks[i]);
             for (std::size_t row = 0; row < owner.size; ++row)
                 if (matches(*detail::value_at<T>(fragment.base(owner.index), row)))
                     return reinterpret_cast<const id_type*>(owner.ids.data)[row];
@@ -131,14 +131,15 @@ public:
     /// O(entities with T or Other).
     template <class T, class Other>
     void sort_like() {
-        store_.sort_like(store_.template ensure_fragment<T>(),
-                         store_.template ensure_fragment<Other>());
+        store_.sorter.sort_like(store_.template ensure_fragment<T>(),
+                                store_.template ensure_fragment<Other>());
     }
     /// Like `sort_like` by type, for fragments.
     template <detail::fragment_or_tag F, detail::fragment_or_tag G>
     void sort_like(const F& fragment, const G& other) {
-        store_.sort_like(store_.get_fragment(this->id_of(fragment), "sort_like", nullptr),
-                         store_.get_fragment(this->id_of(other), "sort_like", nullptr));
+        store_.sorter.sort_like(
+            store_.catalog.get(this->id_of(fragment).value(), "sort_like", nullptr),
+            store_.catalog.get(this->id_of(other).value(), "sort_like", nullptr));
     }
 
 protected:
@@ -150,7 +151,7 @@ private:
     template <class T, class Before>
     void sort_values(detail::fragment_data& fragment, Before& is_before) {
         static_assert(!detail::is_tag<T>, "muster: a tag has no values: use sort_like.");
-        store_.sort(
+        store_.sorter.sort(
             fragment,
             [](void* context, const void* a, const void* b) -> bool {
                 return (*static_cast<Before*>(context))(*static_cast<const T*>(a),

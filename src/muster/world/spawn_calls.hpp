@@ -50,7 +50,7 @@ public:
     /// `count` calls of `spawn` would return, in that order.
     template <class... Ts>
     std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
-        store_.prepare(count);  // `errc::id_overflow`, not the vector's length_error
+        store_.spawner.prepare(count);  // `errc::id_overflow`, not the vector's length_error
         std::vector<id_type> made(count);
         spawn_into(std::span<id_type>(made), values...);
         return made;
@@ -60,9 +60,9 @@ public:
     /// to `out`.
     template <class... Ts>
     void spawn_into(std::span<id_type> out, const Ts&... values) {
-        store_.prepare(out.size());
+        store_.spawner.prepare(out.size());
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
-        store_.spawn_many(out, given.chunk, given);
+        store_.spawner.spawn_many(store_type::ids_of(out), given.chunk, given);
     }
 
     /// Like `spawn_many`, but calls `fill(rows)` to set the values of each row before hooks see
@@ -70,7 +70,7 @@ public:
     template <class Fill, class... Ts>
     void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs at least one component type.");
-        store_.prepare(count);
+        store_.spawner.prepare(count);
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
         store_.spawn_rows(
             count, given.chunk, given, [&](const detail::chunk_data& into, std::size_t first) {
@@ -90,7 +90,7 @@ public:
         static_assert(fits, "muster: spawn_columns takes at least one array, vector or span.");
         if constexpr (fits) {
             const std::size_t count = common_size(columns...);
-            store_.prepare(count);
+            store_.spawner.prepare(count);
             std::vector<id_type> made(count);
             spawn_columns_into(std::span<id_type>(made), columns...);
             return made;
@@ -103,9 +103,9 @@ public:
     template <class... Columns>
     void spawn_columns_into(std::span<id_type> out, const Columns&... columns) {
         (void)common_size(out, columns...);
-        store_.prepare(out.size());
+        store_.spawner.prepare(out.size());
         const initial_values<element<Columns>...> given(store_, 1, std::data(columns)...);
-        store_.spawn_many(out, given.chunk, given);
+        store_.spawner.spawn_many(store_type::ids_of(out), given.chunk, given);
     }
 
     /// Creates a copy of `prototype`, in which `values` replace or extend the components of
@@ -119,8 +119,8 @@ public:
     /// Like `clone`, but creates `count` copies; all or none.
     template <class... Ts>
     std::vector<id_type> clone_many(std::size_t count, at_type prototype, const Ts&... values) {
-        (void)store_.require(prototype, "clone");
-        store_.prepare(count);
+        store_.require(prototype, "clone");
+        store_.spawner.prepare(count);
         std::vector<id_type> made(count);
         clone_into(std::span<id_type>(made), prototype, values...);
         return made;
@@ -128,10 +128,10 @@ public:
     /// Like `clone_many`, but writes an id to each element of `out`.
     template <class... Ts>
     void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
-        (void)store_.require(prototype, "clone");
-        store_.prepare(out.size());
+        store_.require(prototype, "clone");
+        store_.spawner.prepare(out.size());
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
-        store_.clone_many(out, prototype, given.chunk, given);
+        store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
     }
 
     /// Creates plain ids, for use as entities or as fragments. All or none.
@@ -195,7 +195,7 @@ private:
     private:
         detail::chunk_data& chunk_of(store_type& store) {
             if constexpr ((... || detail::is_with<Ts>))
-                return store.ensure_set({fragments, sizeof...(Ts)});
+                return store.catalog.ensure_set({fragments, sizeof...(Ts)});
             else
                 return store.template ensure_chunk<Ts...>();
         }

@@ -20,7 +20,7 @@ public:
     /// `errc::system_taken` if another system has this name. A system without a name is named by a
     /// number.
     basic_system<Layout> system(std::string_view name = {}) {
-        store_.refuse_in_phase("creating a system");
+        store_.gate.refuse_in_phase("creating a system");
         return basic_world<Layout>::template make_handle<basic_system<Layout>>(
             systems_, systems_.all.add(name));
     }

@@ -28,7 +28,7 @@ public:
     /// `collect_garbage`, `recycle_tombstones`, and `get_or_emplace` of a missing component throw
     /// `errc::in_scope`.
     bool defer() {
-        store_.defer();
+        store_.transaction.defer();
         return store_.depth() == 1;
     }
     /// Closes the innermost scope. If it was the last, applies all changes and returns true. Throws
@@ -39,13 +39,13 @@ public:
     /// in the recorded order. If a change or a hook throws, that entity stays unchanged; the others
     /// continue, and the first exception is rethrown at the end. O(changes).
     bool commit() {
-        store_.commit();
+        store_.transaction.commit();
         return store_.depth() == 0;
     }
     /// Closes the innermost scope like `commit`, but drops the changes recorded in it. Returns true
     /// if it was the last.
     bool cancel() {
-        store_.cancel();
+        store_.transaction.cancel();
         return store_.depth() == 0;
     }
     /// Returns the number of open scopes, those of loops and hooks included.
@@ -64,15 +64,15 @@ public:
     /// for a few instructions. Any thread may call it at any time.
     void submit(basic_command_buffer<Layout>& changes) {
         changes.hand_over();
-        store_.apply_submitted_on_owner();
+        store_.parallel.apply_submitted_on_owner();
     }
     /// Applies the submitted buffers if no scope is open. Makes the calling thread the world's
     /// thread; initially it is the thread that created the world. Throws as `submit` does. Needs
     /// exclusive access to the world; does nothing in a parallel phase.
     void apply_submitted() {
-        if (store_.is_parallel()) return;
-        store_.set_owner_thread();
-        store_.apply_submitted();
+        if (store_.gate.is_parallel()) return;
+        store_.parallel.set_owner_thread();
+        store_.parallel.apply_submitted();
     }
 
 protected:

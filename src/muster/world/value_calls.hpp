@@ -57,26 +57,27 @@ public:
         if (type == nullptr || type->size == 0)
             put(e, with(id_type(fragment)));
         else
-            store_.put_default(store_type::if_present::replace, e, id_type(fragment), "set");
+            store_.changes.put_default(detail::change_kind::put, e, id_type(fragment).value(),
+                                       "set");
     }
     /// Like `set(e, fragment)`, but does nothing and returns false if `e` has the fragment.
     template <detail::fragment_or_tag F>
     bool add(at_type e, const F& fragment) {
-        return store_.put_default(store_type::if_present::skip, e, this->id_of(fragment), "add");
+        return store_.changes.put_default(detail::change_kind::keep, e,
+                                          this->id_of(fragment).value(), "add");
     }
     /// Sets a copy of the value at this address, which must be of the fragment's type. Throws
     /// `errc::not_copyable` if values of that type cannot be copied.
     void set_raw(at_type e, id_type fragment, const void* value) {
-        store_.put_raw(e, fragment, value);
+        store_.changes.put_raw(e, fragment.value(), value);
     }
 
     /// Like `emplace` by type, for a fragment.
     template <class T, class... Args>
     T& emplace(at_type e, basic_fragment<T, Layout> fragment, Args&&... args) {
         if constexpr (detail::is_pinned<T>)
-            this->template make_sparse<T>(
-                e, store_.template ensure_fragment<T>(fragment.id(), &e.where), "emplace",
-                std::forward<Args>(args)...);
+            this->template construct_in_slot<T>(e, {std::uint64_t{fragment.id().value()}},
+                                                "emplace", std::forward<Args>(args)...);
         else
             put(e, with(fragment, T(std::forward<Args>(args)...)));
         return store_.template placed<T>(e, store_.find_fragment(fragment.id()), "emplace");
@@ -122,10 +123,10 @@ public:
     /// Returns the address of the value, whatever its type; null if `e` does not have it or the
     /// fragment is a tag. O(1), never throws.
     [[nodiscard]] void* try_get_raw(id_type e, id_type fragment) noexcept {
-        return store_.find_raw(e, store_.find_fragment(fragment));
+        return store_.components.find(e.value(), store_.find_fragment(fragment));
     }
     [[nodiscard]] const void* try_get_raw(id_type e, id_type fragment) const noexcept {
-        return store_.find_raw(e, store_.find_fragment(fragment));
+        return store_.components.find(e.value(), store_.find_fragment(fragment));
     }
 
     /// Like `patch` by type, for a fragment.
@@ -144,8 +145,8 @@ public:
     template <detail::fragment_or_tag F>
     void touch(at_type e, const F& fragment) {
         const detail::fragment_data& known =
-            store_.get_fragment(this->id_of(fragment), "touch", &e.where);
-        store_.touch(e, known, known.name);
+            store_.catalog.get(this->id_of(fragment).value(), "touch", &e.where);
+        store_.changes.touch(e, known, known.name);
     }
 
     /// Returns whether `e` has this fragment. O(1), never throws.
@@ -177,11 +178,18 @@ public:
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     bool remove(at_type e, const Fs&... fragments) {
-        const id_type all[] = {this->id_of(fragments)...};
-        return store_.remove(e, all);
+        if constexpr (sizeof...(Fs) == 1) {
+            return store_.remove(e, (this->id_of(fragments), ...));
+        } else {
+            const detail::fragment_name all[] = {
+                {std::uint64_t{this->id_of(fragments).value()}}...};
+            return store_.changes.remove(e, all);
+        }
     }
     bool remove(at_type e, std::span<const id_type> fragments) {
-        return store_.remove(e, fragments);
+        detail::array_list<detail::fragment_name> all;
+        for (const id_type f : fragments) all.push_back({std::uint64_t{f.value()}});
+        return store_.changes.remove(e, {all.data(), all.size()});
     }
 
     /// Calls `callback(id fragment, void* value)` for each fragment of `e`, in the order in which
@@ -189,10 +197,10 @@ public:
     template <class Callback>
     void each_fragment(at_type e, Callback&& callback) {
         const auto* const found = store_.find(e.id);
-        if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
+        if (found == nullptr) store_.errors.raise_not_alive(e, "each_fragment");
         typename store_type::scope changes(store_);
-        for (const detail::fragment_data* fragment : store_.fragments_of(e.id))
-            callback(store_.id_of(*fragment), store_.find_raw(e.id, *fragment));
+        for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value()))
+            callback(store_.id_of(*fragment), store_.components.find(e.id.value(), *fragment));
         changes.commit();
     }
     /// Like `each_fragment` above, but calls `callback(id fragment, const void* value)` and opens
@@ -200,10 +208,10 @@ public:
     template <class Callback>
     void each_fragment(at_type e, Callback&& callback) const {
         const auto* const found = store_.find(e.id);
-        if (found == nullptr) store_.raise_not_alive(e, "each_fragment");
-        for (const detail::fragment_data* fragment : store_.fragments_of(e.id))
+        if (found == nullptr) store_.errors.raise_not_alive(e, "each_fragment");
+        for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value()))
             callback(store_.id_of(*fragment),
-                     static_cast<const void*>(store_.find_raw(e.id, *fragment)));
+                     static_cast<const void*>(store_.components.find(e.id.value(), *fragment)));
     }
 
 protected:

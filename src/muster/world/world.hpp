@@ -54,7 +54,7 @@ public:
     basic_world& operator=(const basic_world&) = delete;
 
     /// Returns the number of the world. It is never 0, and no other living world has it.
-    [[nodiscard]] std::uint64_t number() const noexcept { return store_.number(); }
+    [[nodiscard]] std::uint64_t number() const noexcept { return store_.number.value(); }
     /// Returns the number as text: "W:1".
     [[nodiscard]] friend std::string to_string(const basic_world& w) {
         return detail::text("W:", w.number());

@@ -31,7 +31,7 @@ protected:
     explicit world_base(const world_options& options) : store_(options) {}
 
     store<Layout> store_;
-    query_cache queries_{store_.fragments(), store_.graph(), store_.sparse()};
+    query_cache queries_{store_.fragments, store_.graph, store_.sparse};
     systems<Layout> systems_{store_, queries_};
 };
 

@@ -1,0 +1,408 @@
+#include <muster/base/error.hpp>
+#include <muster/base/integer.hpp>
+#include <muster/base/reserve.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/base/text.hpp>
+#include <muster/catalog/catalog.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace muster::detail {
+
+// ---- creating fragments ------------------------------------------------------------------------
+
+fragment_data& catalog::add(type_index type, const type_info& info) {
+    parts_.changes.refuse_in_change("the first use of a component type");
+    const std::uint64_t id = parts_.entities.highest_free();
+    mark_for_destroy(id);
+    fragment_data& made = parts_.fragments.add(type, info, id);
+    scope_guard rollback([&] { remove(made); });
+    made.value_type = type;
+    made.is_world_owned = true;
+    const bool is_sparse = info.is_sparse();
+    if (is_sparse) parts_.sparse.add(made);
+    parts_.entities.create_at(id);
+    rollback.dismiss();
+    ++world_owned_count_;
+    if (is_sparse) invalidate_traits();
+    first_world_owned_key_ = smaller(first_world_owned_key_, parts_.entities.key_of(id));
+    return made;
+}
+
+fragment_data& catalog::add(std::uint64_t f, value_type_ref type) {
+    parts_.changes.refuse_in_change("the first use of a fragment");
+    mark_for_destroy(f);
+    fragment_data& made = parts_.fragments.add(no_type, *type.info, f);
+    scope_guard rollback([&] { remove(made); });
+    made.value_type = type.index;
+    show_name(made);
+    if (type.index == no_type ? type.info->sparse : type.info->is_sparse()) {
+        parts_.sparse.add(made);
+        invalidate_traits();
+    }
+    rollback.dismiss();
+    return made;
+}
+
+void catalog::forget(fragment_data& fragment) noexcept {
+    if (fragment.is_world_owned) --world_owned_count_;
+    parts_.graph.forget_chunks_of(fragment);
+    if (fragment.needed_by != 0)
+        for (fragment_data* owner : parts_.fragments.all()) owner->needs.erase_value(&fragment);
+    for (fragment_data* needed : fragment.needs) --needed->needed_by;
+    // The lists of queries may refer to a sparse set, and to what is hidden.
+    if (fragment.sparse_values != nullptr || fragment.is_hidden) parts_.graph.invalidate_traits();
+    invalidate_hooks(&no_fragment);
+}
+
+/// Removes a fragment that no chunk has.
+void catalog::remove(fragment_data& fragment) noexcept {
+    if (fragment.sparse_values != nullptr) parts_.sparse.remove(*fragment.sparse_values);
+    parts_.fragments.remove(fragment);
+}
+
+/// Frees the chunks of a fragment that no entity has. They are empty, but a loop in an open scope
+/// may iterate over them.
+void catalog::free_chunks_of(fragment_data& fragment, const char* what) {
+    if (fragment.chunks.empty()) return;
+    parts_.changes.refuse_in_scope(what);
+    forget_chunks();
+    parts_.graph.forget_chunks_of(fragment);
+}
+
+fragment_data& catalog::adopt(std::uint64_t f, value_type_ref type,
+                              const std::source_location* where) {
+    fragment_data* const found = parts_.fragments.find(f);
+    if (found == nullptr) {
+        if (!parts_.entities.alive(f)) parts_.errors.raise_no_fragment(f, "used", where);
+        fragment_data& made = add(f, type);
+        made.is_untyped = true;
+        return made;
+    }
+    const std::string_view wanted = type.index == no_type ? std::string_view{} : type.info->name;
+    if (!found->is_untyped) error_reporter::raise_mismatch(*found, wanted, "used", where);
+    if (found->value_type == type.index && found->type->size == type.info->size) return *found;
+    if (parts_.pending.has_value_of(*found))  // its pending value fixes the type
+        error_reporter::raise_mismatch(*found, wanted, "used", where);
+    parts_.changes.refuse_in_change("changing the type of a fragment");
+    free_chunks_of(*found, "changing the type of a fragment");  // failed calls left them
+    if (const bool is_sparse = found->is_defined_sparse ||
+                               (type.index == no_type ? type.info->sparse : type.info->is_sparse());
+        is_sparse != (found->sparse_values != nullptr)) {
+        if (is_sparse)
+            parts_.sparse.add(*found);
+        else
+            parts_.sparse.remove(*found->sparse_values);
+    }
+    if (found->sparse_values != nullptr) found->sparse_values->retype(*type.info);
+    found->type = type.info;
+    found->value_type = type.index;
+    found->is_unique |= type.info->unique;
+    found->is_hidden |= type.info->hidden;
+    found->is_internal |= type.info->internal;
+    invalidate_traits();
+    return *found;
+}
+
+fragment_data& catalog::adopt_like(const fragment_data& source, std::uint64_t f,
+                                   const std::source_location& where) {
+    if (source.own_type == nullptr) return adopt(f, {source.type, source.value_type}, &where);
+    auto copy = std::make_unique<const type_info>(*source.own_type);
+    fragment_data& made = adopt(f, {copy.get(), no_type}, &where);
+    if (made.type == copy.get()) made.own_type = copy.release();
+    return made;
+}
+
+fragment_data& catalog::open(std::uint64_t f) {
+    parts_.changes.refuse_in_change("define");
+    fragment_data* const found = parts_.fragments.find(f);
+    return found != nullptr ? *found : adopt(f, {&type_info_of<no_value>, no_type}, nullptr);
+}
+
+fragment_data& catalog::typed_or_tag(std::uint64_t f, const std::source_location* where) {
+    fragment_data* const found = parts_.fragments.find(f);
+    if (found != nullptr && !found->is_untyped) return *found;
+    return ensure(f, {&type_info_of<no_value>, no_type}, where);
+}
+
+fragment_data& catalog::get(std::uint64_t f, const char* call,
+                            const std::source_location* where) const {
+    fragment_data* const found = parts_.fragments.find(f);
+    if (found == nullptr || found->is_untyped) parts_.errors.raise_no_fragment(f, call, where);
+    return *found;
+}
+
+void catalog::refuse_misfit(const change& given, const std::source_location* where) const {
+    if (given.fragment.is_typed()) return;
+    const std::uint64_t f = given.fragment.what;
+    const fragment_data& known = parts_.fragments.lookup(f);
+    if (&known == &no_fragment) {
+        if (!parts_.entities.alive(f)) parts_.errors.raise_no_fragment(f, "used", where);
+    } else if (given.type.info != nullptr && !known.is_untyped && !fits(known, given.type)) {
+        error_reporter::raise_mismatch(
+            known, given.type.index == no_type ? std::string_view{} : given.type.info->name, "used",
+            where);
+    }
+}
+
+// ---- defining fragments ------------------------------------------------------------------------
+
+void catalog::add_needs(std::uint64_t f, std::span<fragment_data* const> needed) {
+    fragment_data& fragment = open(f);
+    reserve_more(fragment.needs, needed.size());
+    for (fragment_data* const owned : needed) {
+        owned->is_untyped = false;
+        if (owned != &fragment && std::ranges::find(fragment.needs, owned) == fragment.needs.end())
+            fragment.needs.push_back(owned), ++owned->needed_by;
+    }
+    invalidate_traits();
+}
+
+void catalog::make_sparse(fragment_data& fragment) {
+    if (fragment.sparse_values != nullptr) {
+        fragment.is_defined_sparse = true;
+        return;
+    }
+    parts_.changes.refuse_in_change("define");
+    if (parts_.components.count(fragment) != 0 || parts_.pending.has_value_of(fragment))
+        raise(errc::fragment_in_use,
+              text(fragment.name, " cannot become sparse: entities already have it"));
+    free_chunks_of(fragment, "making a fragment with chunks sparse");
+    parts_.sparse.add(fragment);
+    fragment.is_defined_sparse = true;
+    invalidate_traits();
+}
+
+/// Sets the name for messages: the user's name, else that of the type, else the id.
+void catalog::show_name(fragment_data& fragment) {
+    fragment.name = parts_.names.find(fragment.id);
+    if (!fragment.name.empty()) return;
+    if (!fragment.is_world_owned && fragment.own_name.empty()) {
+        const std::string text = parts_.entities.text_of(fragment.id);
+        fragment.own_name.assign(text.data(), text.data() + text.size());
+    }
+    fragment.name = fragment.is_world_owned
+                        ? fragment.type->name
+                        : std::string_view(fragment.own_name.data(), fragment.own_name.size());
+}
+
+void catalog::name(target of, std::string_view name) {
+    parts_.changes.refuse_in_phase("name");
+    if (!parts_.entities.alive(of.id)) parts_.errors.raise_not_alive(of, "name");
+    mark_for_destroy(of.id);
+    fragment_data* const fragment = parts_.fragments.find(of.id);
+    if (fragment != nullptr && !fragment->is_world_owned && fragment->own_name.empty()) {
+        const std::string text = parts_.entities.text_of(of.id);  // shown if the name is removed
+        fragment->own_name.assign(text.data(), text.data() + text.size());
+    }
+    parts_.names.set(of.id, name);
+    if (fragment != nullptr) show_name(*fragment);
+}
+
+// ---- chunks ------------------------------------------------------------------------------------
+
+chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
+    array_list<fragment_data*> sorted(set.data(), set.data() + set.size());
+    std::ranges::sort(sorted, {}, [](const fragment_data* fragment) { return fragment->index; });
+    const auto twice = std::ranges::adjacent_find(sorted);
+    if (twice != sorted.end()) error_reporter::raise_given_twice(**twice);
+    return parts_.graph.ensure(sorted);
+}
+
+/// Returns the chunk if spawning into it notifies no one and needs nothing else, else null.
+chunk_data* catalog::spawn_chunk(chunk_data& chunk) const noexcept {
+    const chunk_data& known = parts_.graph.refresh(chunk);
+    const bool is_fast = known.is_complete && !known.notifies_insert &&
+                         std::ranges::none_of(known.fragments, &fragment_data::is_untyped);
+    return is_fast ? &chunk : nullptr;
+}
+
+chunk_data& catalog::ensure_set(std::span<fragment_data* const> set) {
+    if (chunk_data* const known = recent_.find(set).chunk) return *known;
+    parts_.changes.refuse_in_phase("chunk");
+    chunk_data& found = find_set(set);
+    recent_.put(set, found, spawn_chunk(found));
+    return found;
+}
+
+chunk_data& catalog::add_single_chunk(fragment_data& fragment) {
+    parts_.changes.refuse_in_phase("chunk");
+    fragment_data* const set[] = {&fragment};
+    chunk_data& found = parts_.graph.ensure(set);
+    fragment.single_chunk = found.index;
+    return found;
+}
+
+chunk_data& catalog::ensure_bundle(list_index list, std::span<fragment_data* const> set) {
+    chunk_data& found = ensure_set(set);
+    if (list == no_list) return found;
+    bundle_index::entry& known = parts_.bundles.ensure(list);
+    known.chunk = &found;
+    known.spawned = spawn_chunk(found);
+    for (std::size_t i = 0; i < smaller(set.size(), std::size(known.columns)); ++i)
+        known.columns[i] = static_cast<std::uint8_t>(found.find_column(*set[i]));
+    return found;
+}
+
+chunk_data& catalog::cloned_part(chunk_data& original) {
+    if (!parts_.graph.refresh(original).has_unique) return original;
+    array_list<fragment_data*> rest;
+    for (fragment_data* fragment : original.fragments)
+        if (!fragment->is_unique) rest.push_back(fragment);
+    return parts_.graph.ensure(rest);
+}
+
+/// Returns the chunk of the fragments of both, and of those that the added ones need.
+chunk_data& catalog::joined_chunk(const chunk_data& part, const chunk_data& more) {
+    array_list<fragment_data*> set = part.fragments;
+    array_list<fragment_data*> added;
+    for (fragment_data* fragment : more.fragments)
+        if (!part.has(*fragment)) added.push_back(fragment);
+    set.insert(set.end(), added.begin(), added.end());
+    std::ranges::sort(set, {}, [](const fragment_data* fragment) { return fragment->index; });
+    complete(set, added);
+    set.erase_if([](const fragment_data* fragment) { return fragment->sparse_values != nullptr; });
+    return parts_.graph.ensure(set);
+}
+
+chunk_data& catalog::cloned_chunk(chunk_data& part, const chunk_data& given) {
+    chunk_data& both = part.fragments.empty()    ? parts_.graph.at(given.index)
+                       : given.fragments.empty() ? part
+                                                 : joined_chunk(part, given);
+    return parts_.graph.refresh(both).is_complete ? both
+                                                  : joined_chunk(parts_.graph.empty_chunk(), both);
+}
+
+bool catalog::needs_sparse(fragment_data& fragment) const {
+    if (fragment.needs.empty()) return false;
+    if (fragment.needs_epoch == parts_.graph.epoch()) return fragment.needs_sparse;
+    array_list<fragment_data*> set{&fragment};
+    complete(set, set);
+    fragment.needs_sparse = std::ranges::any_of(set, [&](const fragment_data* needed) {
+        return needed != &fragment && needed->sparse_values != nullptr;
+    });
+    fragment.needs_epoch = parts_.graph.epoch();
+    return fragment.needs_sparse;
+}
+
+bool catalog::has_sparse_part(chunk_data& given) {
+    if (parts_.graph.refresh(given).is_complete || given.has_sparse) return given.has_sparse;
+    (void)joined_chunk(parts_.graph.empty_chunk(), given);
+    return std::ranges::any_of(given.fragments,
+                               [&](fragment_data* fragment) { return needs_sparse(*fragment); });
+}
+
+bool catalog::has_sparse_part(std::span<const change_shape> shape) {
+    return std::ranges::any_of(shape, [&](const change_shape& step) {
+        return step.fragment != nullptr && has_sparse_part(ensure_single_chunk(*step.fragment));
+    });
+}
+
+bool catalog::concerns_sparse(std::span<const change_shape> shape) const {
+    return std::ranges::any_of(shape, [&](const change_shape& step) {
+        return step.fragment != nullptr &&
+               (step.fragment->sparse_values != nullptr || needs_sparse(*step.fragment));
+    });
+}
+
+// ---- transitions -------------------------------------------------------------------------------
+
+/// Lists the sparse fragments of the entity that these changes concern.
+void catalog::list_sparse(std::uint64_t e, std::span<const change_shape> shape,
+                          array_list<fragment_data*>& found) {
+    found.clear();
+    if (std::ranges::find(shape, change_kind::clear, &change_shape::kind) != shape.end())
+        return parts_.sparse.list(e, found);
+    if (!concerns_sparse(shape)) return;
+    array_list<fragment_data*> concerned;
+    for (const change_shape& step : shape)
+        if (step.fragment != nullptr) concerned.push_back(step.fragment);
+    const auto index = [](const fragment_data* fragment) { return fragment->index; };
+    std::ranges::sort(concerned, {}, index);
+    concerned.erase(std::ranges::unique(concerned).begin(), concerned.end());
+    complete(concerned, concerned);
+    for (fragment_data* fragment : concerned)
+        if (fragment->sparse_values != nullptr && fragment->sparse_values->has(e))
+            found.push_back(fragment);
+}
+
+transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
+                                       std::span<const change_shape> shape) {
+    const auto has = [&](const fragment_data& fragment) {
+        return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
+                                                 : from.has(fragment);
+    };
+    if (shape.size() == 1 && shape[0].fragment != nullptr && !needs_sparse(*shape[0].fragment)) {
+        fragment_data& fragment = *shape[0].fragment;
+        const bool is_there = has(fragment);
+        const bool removes = shape[0].kind == change_kind::remove;
+        if (removes || shape[0].kind == change_kind::put ||
+            (shape[0].kind == change_kind::keep && !is_there) ||
+            (shape[0].kind == change_kind::replace && is_there)) {
+            const bool is_sparse = fragment.sparse_values != nullptr && is_there;
+            const std::uint64_t epoch = parts_.graph.edge_epoch();
+            const std::uint64_t key = is_sparse
+                                          ? edge_key::of_present(epoch, fragment.index, removes)
+                                          : edge_key::of(epoch, fragment.index, removes);
+            if (transition* const known = from.edges.find(key)) return transition_ref(known);
+            from.edges.reserve_one(key);
+            fragment_data* const present[] = {&fragment};
+            const change_shape step[] = {
+                {&fragment, removes ? change_kind::remove : change_kind::put}};
+            transition_ref made =
+                build_transition(parts_.graph, from,
+                                 is_sparse ? std::span<fragment_data* const>(present)
+                                           : std::span<fragment_data* const>(),
+                                 step);
+            from.edges.insert(key, made);
+            return made;
+        }
+    }
+    list_sparse(e, shape, sparse_of_shape_);
+    return transitions_.find(parts_.graph, from, sparse_of_shape_, shape);
+}
+
+const transition* catalog::ensure_set_edge(chunk_data& from, chunk_data& set, bool removes) {
+    if (set.has_sparse || has_sparse_part(set)) return nullptr;
+    const std::uint64_t key = edge_key::of_set(parts_.graph.edge_epoch(), set.index, removes);
+    if (const transition* const known = from.edges.find(key)) return known;
+    from.edges.reserve_one(key);
+    array_list<change_shape> shape;
+    for (fragment_data* fragment : set.fragments)
+        shape.push_back({fragment, removes ? change_kind::remove : change_kind::keep});
+    const transition_ref made =
+        build_transition(parts_.graph, from, {}, {shape.data(), shape.size()});
+    from.edges.insert(key, made);
+    return made.get();
+}
+
+void catalog::fix_types(std::span<fragment_data* const> fragments) noexcept {
+    if (std::ranges::none_of(fragments, &fragment_data::is_untyped)) return;
+    for (fragment_data* fragment : fragments) fragment->is_untyped = false;
+    forget_chunks();
+    parts_.graph.invalidate();
+}
+
+void catalog::invalidate_traits() noexcept {
+    parts_.sparse.invalidate_traits();
+    forget_chunks();
+    parts_.graph.invalidate_traits();
+}
+
+void catalog::invalidate_hooks(const fragment_data* fragment) noexcept {
+    if (fragment == nullptr)
+        parts_.sparse.invalidate_traits();
+    else if (fragment->sparse_values != nullptr)
+        parts_.sparse.refresh(*fragment->sparse_values);
+    forget_chunks();
+    parts_.graph.invalidate();
+}
+
+void catalog::forget_chunks() noexcept {
+    parts_.bundles.clear();
+    recent_.clear();
+}
+
+}  // namespace muster::detail

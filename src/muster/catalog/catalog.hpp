@@ -1,0 +1,181 @@
+// catalog: what a world knows of fragments: it finds them, creates and defines them, and finds the
+// chunks and the transitions of their sets. Changes no entity's components.
+#pragma once
+
+#include <muster/catalog/bundle_index.hpp>
+#include <muster/catalog/component_lookup.hpp>
+#include <muster/catalog/error_reporter.hpp>
+#include <muster/catalog/transition_builder.hpp>
+#include <muster/change/gate.hpp>
+#include <muster/change/journal.hpp>
+#include <muster/entity/destroy_marks.hpp>
+#include <muster/entity/entity_directory.hpp>
+#include <muster/entity/name_table.hpp>
+#include <muster/storage/chunk_graph.hpp>
+#include <muster/storage/sparse_table.hpp>
+#include <muster/type/fragment_table.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string_view>
+
+namespace muster::detail {
+
+class MUSTER_API catalog {
+public:
+    /// The parts of a world that a catalog uses.
+    struct parts {
+        gate& changes;
+        destroy_marks& marks;
+        bundle_index& bundles;
+        fragment_table& fragments;
+        chunk_graph& graph;
+        sparse_table& sparse;
+        name_table& names;
+        journal& pending;
+        entity_directory& entities;
+        const component_lookup& components;
+        const error_reporter& errors;
+    };
+    explicit catalog(const parts& all) noexcept : parts_(all) {}
+    catalog(const catalog&) = delete;
+    catalog& operator=(const catalog&) = delete;
+
+    // ---- fragments -----------------------------------------------------------------------------
+
+    /// Returns the fragment of a C++ type. The first call creates it.
+    fragment_data& ensure(type_index type, const type_info& info) {
+        const fragment_data& found = parts_.fragments.find(type);
+        if (&found == &no_fragment) [[unlikely]]
+            return add(type, info);
+        // SAFETY: `add` made all fragments except for `no_fragment`; they are not const.
+        return const_cast<fragment_data&>(found);
+    }
+    /// Returns the fragment with this id for values of this type. An unused id becomes such a
+    /// fragment. `where` is null if the call has no source location.
+    fragment_data& ensure(std::uint64_t f, value_type_ref type,
+                          const std::source_location* where = nullptr) {
+        fragment_data* const found = parts_.fragments.find(f);
+        if (found != nullptr && !found->is_untyped && fits(*found, type)) [[likely]]
+            return *found;
+        return adopt(f, type, where);
+    }
+    /// Returns the fragment of a change; creates it if necessary.
+    fragment_data& ensure(const change& given, const std::source_location* where) {
+        return given.fragment.is_typed()
+                   ? ensure(static_cast<type_index>(given.fragment.what), *given.fragment.type)
+                   : ensure(given.fragment.what, given.type, where);
+    }
+    /// Returns the fragment with this name or, if there is none, `no_fragment`.
+    [[nodiscard]] const fragment_data& find(fragment_name name) const noexcept {
+        return name.is_typed() ? parts_.fragments.find(static_cast<type_index>(name.what))
+                               : parts_.fragments.lookup(name.what);
+    }
+    /// Returns the fragment with this id. Throws if it does not exist or has no type.
+    fragment_data& get(std::uint64_t f, const char* call, const std::source_location* where) const;
+    /// Returns the fragment with this id. An unused id becomes an untyped fragment.
+    fragment_data& open(std::uint64_t f);
+    /// Returns the fragment with this id. If it has no type yet, it becomes a tag.
+    fragment_data& typed_or_tag(std::uint64_t f, const std::source_location* where);
+    /// Makes a living id a fragment of the same type as `source`.
+    fragment_data& adopt_like(const fragment_data& source, std::uint64_t f,
+                              const std::source_location& where);
+    /// Makes a living id a fragment.
+    fragment_data& add(std::uint64_t f, value_type_ref type);
+    /// Throws if values of this type do not fit the fragment. Changes nothing.
+    void refuse_misfit(const change& given, const std::source_location* where) const;
+    /// Frees the chunks of a fragment that is about to be destroyed, and all that depends on it.
+    void forget(fragment_data& fragment) noexcept;
+
+    void add_needs(std::uint64_t f, std::span<fragment_data* const> needed);
+    /// Makes the fragment sparse. Throws `errc::fragment_in_use` if an entity has it or a value is
+    /// pending.
+    void make_sparse(fragment_data& fragment);
+    void name(target of, std::string_view name);
+
+    // ---- chunks --------------------------------------------------------------------------------
+
+    /// Returns the chunk of exactly these fragments, in any order. Throws `errc::given_twice`.
+    chunk_data& ensure_set(std::span<fragment_data* const> set);
+    /// Returns the chunk of this fragment alone.
+    chunk_data& ensure_single_chunk(fragment_data& fragment) {
+        return fragment.single_chunk != chunk_index{} ? parts_.graph.at(fragment.single_chunk)
+                                                      : add_single_chunk(fragment);
+    }
+    /// Returns the chunk of a list of types; see `bundle_index`.
+    chunk_data& ensure_bundle(list_index list, std::span<fragment_data* const> set);
+    [[nodiscard]] const recent_sets& recent() const noexcept { return recent_; }
+
+    /// Returns the chunk of a clone before values are given: without the unique fragments.
+    chunk_data& cloned_part(chunk_data& original);
+    /// Returns the chunk of the fragments of `part` and `given`, and of those that they need.
+    chunk_data& cloned_chunk(chunk_data& part, const chunk_data& given);
+    /// Whether any of these fragments, or of those that they need, is sparse.
+    [[nodiscard]] bool has_sparse_part(chunk_data& given);
+    [[nodiscard]] bool has_sparse_part(std::span<const change_shape> shape);
+    /// Whether a fragment that this one needs is sparse.
+    [[nodiscard]] bool needs_sparse(fragment_data& fragment) const;
+
+    // ---- transitions ---------------------------------------------------------------------------
+
+    /// Returns the transition of an entity of `from` with these changes. Throws as
+    /// `chunk_graph::ensure` does.
+    transition_ref transition_for(chunk_data& from, std::uint64_t e,
+                                  std::span<const change_shape> shape);
+    /// Returns the transition that adds or removes all fragments of `set`; values that are there
+    /// stay. Null if it concerns sparse fragments. A later call finds it as an edge.
+    const transition* ensure_set_edge(chunk_data& from, chunk_data& set, bool removes);
+
+    /// Values of these fragments are stored: untyped ones have their types from now on.
+    void fix_types(std::span<fragment_data* const> fragments) noexcept;
+    /// Call these after traits or hooks have changed. `fragment`: that of the hooks; null: many.
+    void invalidate_traits() noexcept;
+    void invalidate_hooks(const fragment_data* fragment) noexcept;
+    /// Forgets the chunks of lists; they may be freed.
+    void forget_chunks() noexcept;
+
+    // ---- ids -----------------------------------------------------------------------------------
+
+    /// Whether the id is world-owned: the fragment of a C++ type.
+    [[nodiscard]] bool is_world_owned(std::uint64_t e) const noexcept {
+        return parts_.entities.key_of(e) >= first_world_owned_key_ &&
+               parts_.fragments.lookup(e).is_world_owned;
+    }
+    /// How many ids are world-owned.
+    [[nodiscard]] std::size_t world_owned_count() const noexcept { return world_owned_count_; }
+    void forget_world_owned() noexcept { world_owned_count_ = 0; }
+    /// Makes the destruction of this entity take the slow path. `std::bad_alloc` changes nothing.
+    void mark_for_destroy(std::uint64_t e) {
+        parts_.marks.set(parts_.entities.key_of(e), 2 * parts_.entities.capacity() + 4096);
+    }
+
+private:
+    [[nodiscard]] static bool fits(const fragment_data& fragment, value_type_ref type) noexcept {
+        if (type.index != no_type) return fragment.value_type == type.index;
+        return fragment.type->size == 0 || fragment.type == type.info;
+    }
+    MUSTER_COLD fragment_data& add(type_index type, const type_info& info);
+    MUSTER_COLD fragment_data& adopt(std::uint64_t f, value_type_ref type,
+                                     const std::source_location* where);
+    void remove(fragment_data& fragment) noexcept;
+    MUSTER_COLD chunk_data& add_single_chunk(fragment_data& fragment);
+    chunk_data& find_set(std::span<fragment_data* const> set);
+    [[nodiscard]] chunk_data* spawn_chunk(chunk_data& chunk) const noexcept;
+    void show_name(fragment_data& fragment);
+    void free_chunks_of(fragment_data& fragment, const char* what);
+    chunk_data& joined_chunk(const chunk_data& part, const chunk_data& more);
+    [[nodiscard]] bool concerns_sparse(std::span<const change_shape> shape) const;
+    void list_sparse(std::uint64_t e, std::span<const change_shape> shape,
+                     array_list<fragment_data*>& found);
+
+    parts parts_;
+    recent_sets recent_;
+    transition_cache transitions_;
+    array_list<fragment_data*> sparse_of_shape_;               // reused by `transition_for`
+    std::uint64_t first_world_owned_key_ = ~std::uint64_t{0};  // the lowest world-owned key
+    std::size_t world_owned_count_ = 0;
+};
+
+}  // namespace muster::detail

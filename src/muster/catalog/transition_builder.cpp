@@ -1,0 +1,192 @@
+#include <muster/catalog/transition_builder.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace muster::detail {
+
+namespace {
+
+/// The effect of all changes on one fragment.
+struct fragment_outcome {
+    enum class source : std::uint8_t { kept, given, defaulted, gone };
+
+    fragment_data* fragment;
+    source from;
+    bool was_there;
+    bool is_touched;
+    std::uint32_t given;  // index of the change with the value
+};
+
+class outcome_list {
+public:
+    outcome_list(const chunk_data& from, std::span<fragment_data* const> sparse) {
+        for (const std::span<fragment_data* const> part :
+             {std::span<fragment_data* const>(from.fragments), sparse})
+            for (fragment_data* fragment : part)
+                all_.push_back(
+                    {fragment, fragment_outcome::source::kept, true, false, transition::none});
+    }
+
+    void change(const change_shape& step, std::uint32_t index) {
+        switch (step.kind) {
+        case change_kind::put: put(*step.fragment, fragment_outcome::source::given, index); break;
+        case change_kind::keep:
+            if (!has(*step.fragment)) put(*step.fragment, fragment_outcome::source::given, index);
+            break;
+        case change_kind::replace:
+            if (has(*step.fragment)) put(*step.fragment, fragment_outcome::source::given, index);
+            break;
+        case change_kind::touch:
+            if (has(*step.fragment)) find(*step.fragment)->is_touched = true;
+            break;
+        case change_kind::remove:
+            if (has(*step.fragment)) find(*step.fragment)->from = fragment_outcome::source::gone;
+            break;
+        default:
+            for (fragment_outcome& each : all_) each.from = fragment_outcome::source::gone;
+        }
+    }
+
+    [[nodiscard]] std::vector<fragment_outcome>& all() noexcept { return all_; }
+
+private:
+    [[nodiscard]] fragment_outcome* find(const fragment_data& fragment) noexcept {
+        for (fragment_outcome& outcome : all_)
+            if (outcome.fragment == &fragment) return &outcome;
+        return nullptr;
+    }
+    [[nodiscard]] bool has(const fragment_data& fragment) noexcept {
+        const fragment_outcome* const found = find(fragment);
+        return found != nullptr && found->from != fragment_outcome::source::gone;
+    }
+    /// Puts the fragment and, if it is new, the fragments that it needs.
+    void put(fragment_data& fragment, fragment_outcome::source from, std::uint32_t given) {
+        const bool is_new = !has(fragment);
+        if (fragment_outcome* const found = find(fragment)) {
+            found->from = from;
+            found->given = given;
+        } else {
+            all_.push_back({&fragment, from, false, false, given});
+        }
+        if (!is_new) return;
+        for (fragment_data* const needed : fragment.needs)
+            if (!has(*needed)) put(*needed, fragment_outcome::source::defaulted, transition::none);
+    }
+
+    std::vector<fragment_outcome> all_;
+};
+
+/// The kinds of hooks to notify of an outcome.
+unsigned notified_of(const fragment_outcome& result, bool is_replaced) {
+    if (result.from == fragment_outcome::source::gone) return result.was_there ? remove_hooks : 0;
+    if (!result.was_there) return insert_hooks;
+    return is_replaced || result.is_touched ? assign_hooks : 0;
+}
+
+void add_notices(transition& made, const fragment_outcome& result, unsigned kinds) {
+    const hook_list& hooks = result.fragment->hooks;
+    if (!hooks.has(kinds)) return;
+    made.has_notices = true;
+    if (kinds == remove_hooks) {
+        made.removed.push_back(result.fragment);
+        made.calls_before = made.calls_before || hooks.calls(kinds);
+    } else {
+        made.present.push_back({result.fragment, !result.was_there});
+        made.calls_after = made.calls_after || hooks.calls(kinds);
+    }
+}
+
+}  // namespace
+
+transition_ref build_transition(chunk_graph& graph, chunk_data& from,
+                                std::span<fragment_data* const> sparse,
+                                std::span<const change_shape> shape) {
+    outcome_list outcome(from, sparse);
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        outcome.change(shape[i], static_cast<std::uint32_t>(i));
+    std::vector<fragment_outcome>& all = outcome.all();
+    std::ranges::sort(all, {},
+                      [](const fragment_outcome& result) { return result.fragment->index; });
+
+    array_list<fragment_data*> set;
+    for (const fragment_outcome& result : all)
+        if (result.from != fragment_outcome::source::gone &&
+            result.fragment->sparse_values == nullptr)
+            set.push_back(result.fragment);
+    const transition_ref owner(new transition);
+    transition& made = *owner.get();
+    made.from = &from;
+    made.to = &graph.ensure(set);
+    bool has_defaults = false;
+    for (const fragment_outcome& result : all) {
+        fragment_data* const fragment = result.fragment;
+        const bool is_replaced = result.from == fragment_outcome::source::given ||
+                                 result.from == fragment_outcome::source::defaulted;
+        add_notices(made, result, notified_of(result, is_replaced));
+        if (is_replaced && fragment->is_untyped) made.types_fixed.push_back(fragment);
+        if (fragment->sparse_values != nullptr) {
+            const bool goes =
+                result.was_there && (is_replaced || result.from == fragment_outcome::source::gone);
+            if (goes || is_replaced)
+                made.sparse_changes.push_back({fragment, result.was_there, is_replaced,
+                                               is_replaced ? result.given : transition::none});
+            continue;
+        }
+        if (is_replaced) {
+            const std::size_t column = made.to->find_column(*fragment);
+            if (column < made.to->columns.size())
+                made.arrivals.push_back({static_cast<std::uint32_t>(column), result.given});
+            has_defaults = has_defaults || result.given == transition::none;
+        }
+        if (result.was_there && fragment->type->size != 0) {
+            const bool is_kept = result.from == fragment_outcome::source::kept;
+            made.columns.push_back(is_kept
+                                       ? static_cast<std::uint32_t>(made.to->find_column(*fragment))
+                                       : transition::dropped);
+            made.drops = made.drops || !is_kept;
+        }
+    }
+    made.ignores_sparse =
+        std::ranges::none_of(
+            shape, [](const change_shape& step) { return step.kind == change_kind::clear; }) &&
+        std::ranges::none_of(all,
+                             [](const fragment_outcome& result) {
+                                 return result.fragment->sparse_values != nullptr;
+                             }) &&
+        std::ranges::none_of(shape, [](const change_shape& step) {
+            return step.fragment != nullptr && step.fragment->sparse_values != nullptr;
+        });
+    const bool is_simple = made.sparse_changes.empty() && !has_defaults;
+    made.is_plain = is_simple && !made.calls_hooks() && made.types_fixed.empty();
+    made.moves_bytes =
+        is_simple && !from.is_nontrivial && !made.to->is_nontrivial &&
+        std::ranges::none_of(shape, [](const change_shape& step) {
+            return step.fragment != nullptr && step.fragment->type->destroy != nullptr;
+        });
+    return owner;
+}
+
+transition_ref transition_cache::find(chunk_graph& graph, chunk_data& from,
+                                      std::span<fragment_data* const> sparse,
+                                      std::span<const change_shape> shape) {
+    std::size_t hash = to_int(from.index);
+    for (const fragment_data* fragment : sparse) hash = hash * 31 + to_int(fragment->index);
+    for (const change_shape& step : shape)
+        hash = hash * 31 + (step.fragment == nullptr ? 0 : to_int(step.fragment->index)) +
+               static_cast<std::size_t>(step.kind);
+    entry& known = entries_[hash % count];
+    if (known.made && known.epoch == graph.epoch() && known.chunk == from.serial &&
+        std::ranges::equal(known.sparse, sparse) && std::ranges::equal(known.shape, shape))
+        return known.made;
+    known.made = {};  // until all of the entry is replaced: the steps below may throw
+    transition_ref made = build_transition(graph, from, sparse, shape);
+    known.sparse.assign(sparse.data(), sparse.data() + sparse.size());
+    known.shape.assign(shape.data(), shape.data() + shape.size());
+    known.epoch = graph.epoch();
+    known.chunk = from.serial;
+    known.made = made;
+    return made;
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,43 @@
+// transition_builder: evaluates the changes of an entity, in their order: implied changes, the
+// target chunk, the values to write, and the hooks and observers to notify. The only code that does.
+#pragma once
+
+#include <muster/base/array_list.hpp>
+#include <muster/change/change.hpp>
+#include <muster/storage/chunk_graph.hpp>
+#include <muster/storage/transition.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace muster::detail {
+
+/// Returns the transition of these changes, for an entity in `from` that has these sparse fragments
+/// among those that the changes concern. Throws as `chunk_graph::ensure` does.
+[[nodiscard]] MUSTER_API transition_ref build_transition(chunk_graph& graph, chunk_data& from,
+                                                         std::span<fragment_data* const> sparse,
+                                                         std::span<const change_shape> shape);
+
+/// The transitions that were used last and that are no edges: of several changes, or with sparse
+/// fragments.
+class MUSTER_API transition_cache {
+public:
+    /// Returns the transition of these changes; see `build_transition`.
+    transition_ref find(chunk_graph& graph, chunk_data& from,
+                        std::span<fragment_data* const> sparse,
+                        std::span<const change_shape> shape);
+
+private:
+    struct entry {
+        std::uint64_t epoch = 0;
+        std::uint64_t chunk = 0;  // serial of `from`
+        array_list<fragment_data*> sparse;
+        array_list<change_shape> shape;
+        transition_ref made;
+    };
+    static constexpr std::size_t count = 64;
+    entry entries_[count];
+};
+
+}  // namespace muster::detail

@@ -1,0 +1,134 @@
+#include <muster/base/error.hpp>
+#include <muster/base/integer.hpp>
+#include <muster/change/journal.hpp>
+
+#include <algorithm>
+
+namespace muster::detail {
+
+void journal::grow() {
+    if (now_.entries >= none / 2)
+        raise(errc::limit, "too many changes in one scope: commit more often");
+    if (now_.entries == entries_.capacity()) entries_.grow(larger(64, entries_.capacity() * 2));
+    if (now_.groups == groups_.capacity()) groups_.grow(larger(64, groups_.capacity() * 2));
+}
+
+void journal::widen() {
+    raw_array<place> wider;
+    wider.grow(larger(128, places_.capacity() * 2));
+    std::fill_n(wider.data(), wider.capacity(), place{0, none, 0});
+    std::swap(places_, wider);
+    taken_ = 0;
+    for (std::size_t i = 0; i < wider.capacity(); ++i)
+        if (wider[i].epoch == epoch_ && wider[i].group != none) {
+            places_[place_of(wider[i].id)] = wider[i];
+            ++taken_;
+        }
+}
+
+/// Returns the place of this id, or the free place where it belongs.
+std::size_t journal::place_of(std::uint64_t e) const noexcept {
+    const std::size_t mask = places_.capacity() - 1;
+    std::size_t at = e & mask;
+    while (places_[at].epoch == epoch_ && places_[at].id != e) at = (at + 1) & mask;
+    return at;
+}
+
+/// Adds the missing groups to the table, and leaves room for one more.
+void journal::find_places() {
+    while ((taken_ + now_.groups - placed_ + 1) * 2 > places_.capacity()) widen();
+    for (; placed_ < now_.groups; ++placed_) {
+        journal_group& group = groups_[placed_];
+        if (group.is_barrier) continue;
+        place& found = places_[place_of(group.id)];
+        const bool is_known = found.epoch == epoch_;
+        taken_ += is_known ? 0u : 1u;
+        group.shadowed = is_known ? found.group : none;
+        found = {group.id, placed_, epoch_};
+    }
+}
+
+std::uint32_t journal::ensure(std::uint64_t e, std::uint32_t open) {
+    find_places();
+    const place& found = places_[place_of(e)];
+    if (found.epoch == epoch_ && found.group != none && found.group >= open) return found.group;
+    return add_group(e, false);
+}
+
+array_list<std::uint32_t> journal::dependency_of(std::uint64_t e) {
+    array_list<std::uint32_t> found;
+    if (now_.groups == done_) return found;
+    find_places();
+    const auto add_all = [&](std::uint32_t group) {
+        for (; group != none && group >= done_; group = groups_[group].shadowed) {
+            const std::uint32_t last = groups_[group].last;
+            if (last != none && entries_[last].kind == change_kind::batch) continue;
+            for (std::uint32_t at = last; at != none; at = entries_[at].previous)
+                found.push_back(at);
+        }
+    };
+    const place& known = places_[place_of(e)];
+    if (known.epoch == epoch_) add_all(known.group);
+    add_all(now_.segment - 1);  // the last barrier
+    std::ranges::sort(found);
+    return found;
+}
+
+bool journal::has_value_of(const fragment_data& fragment) const noexcept {
+    const auto matches = [&](const journal_entry& entry) {
+        return entry.fragment == &fragment && has_component(entry.kind);
+    };
+    return std::any_of(entries_.data(), entries_.data() + now_.entries, matches);
+}
+
+bool journal::has_value_of(const fragment_data& fragment, std::uint64_t e) const noexcept {
+    const auto matches = [&](const journal_entry& entry) {
+        return entry.fragment == &fragment && has_component(entry.kind) &&
+               groups_[entry.group].id == e;
+    };
+    return std::any_of(entries_.data(), entries_.data() + now_.entries, matches);
+}
+
+bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {
+    if (now_.entries <= to.entries) return false;
+    popped = entries_[--now_.entries];
+    groups_[popped.group].last = popped.previous;
+    return true;
+}
+
+bool journal::pop_group(const position& to, journal_group& popped) noexcept {
+    if (now_.groups <= to.groups) {
+        if (now_.groups < to.groups) return false;  // already rewound past `to`
+        now_ = to;
+        memory_.rewind(to.memory);
+        return false;
+    }
+    popped = groups_[--now_.groups];
+    if (placed_ > now_.groups) {
+        placed_ = now_.groups;
+        if (!popped.is_barrier) places_[place_of(popped.id)].group = popped.shadowed;
+    }
+    return true;
+}
+
+void journal::clear() noexcept {
+    now_ = {};
+    done_ = 0;
+    taken_ = 0;
+    placed_ = 0;
+    memory_.rewind({});
+    if (++epoch_ == 0) {
+        std::fill_n(places_.data(), places_.capacity(), place{0, none, 0});
+        epoch_ = 1;
+    }
+}
+
+void journal::free() noexcept {
+    clear();
+    entries_.trim(0);
+    groups_.trim(0);
+    places_.trim(0);
+    memory_.free();
+}
+
+}  // namespace muster::detail

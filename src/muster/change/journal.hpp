@@ -1,0 +1,205 @@
+// journal: changes that are deferred until a scope ends.
+//
+// Entries are stored in recording order, so that a cancelled scope pops its own entries from the
+// end. The entries of one entity form a group. Groups are ordered by the first change of their
+// entity, and applied in this order:
+//
+//     groups    [ e7       ][ e2     ][ e9 ][ barrier ][ e7 ]
+//                   |            |
+//     entries   [ put ]<-----[ put ]<--[ remove ]          each links to the previous in its group
+//                   |            |
+//     memory     position     velocity                     values are stored in reusable blocks
+//
+// A barrier affects many entities: changes before and after it are never merged.
+#pragma once
+
+#include <muster/base/arena.hpp>
+#include <muster/base/array_list.hpp>
+#include <muster/change/change.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string_view>
+
+namespace muster::detail {
+
+struct chunk_data;
+
+struct journal_entry {
+    fragment_data* fragment;  // null: the change has no fragment, or the fragment was destroyed
+    void* value;              // a component: owned; null: a tag, or the value was moved out.
+                              // Other kinds: a `journal_note`, or null
+    std::uint32_t group;
+    std::uint32_t previous;  // previous entry of the group, or `journal::none`
+    change_kind kind;
+    slot_index slot = no_slot;  // of a sparse fragment: the reserved slot that the value is in
+};
+
+/// The entities that a batch changes: whole chunks or, if its query has sparse terms, single ids.
+struct batch_targets {
+    array_list<chunk_data*> chunks;
+    array_list<std::uint64_t> ids;
+    bool is_by_id = false;
+};
+
+/// Finds these entities: once to count them, and again when the batch is applied.
+struct target_finder {
+    void (*find)(void* store, void* cache, void* list, batch_targets& found);
+    void* store;
+    void* cache;
+    void* list;
+
+    void operator()(batch_targets& found) const { find(store, cache, list, found); }
+};
+
+/// Additional data of a change.
+struct journal_note {
+    std::source_location where{};
+    std::string_view system{};  // the system that made the change; see `engine::current_system`
+    std::uint64_t count = 0;    // for `reserve`: number of rows
+    target_finder finder{};     // for `batch`
+};
+
+struct journal_group {
+    std::uint64_t id;    // value of the entity's id; for `reserve`: serial of the chunk
+    std::uint32_t last;  // last entry, or `journal::none`
+    /// Previous group of the same entity, or `journal::none`. For a barrier: the previous barrier.
+    std::uint32_t shadowed;
+    bool is_barrier;
+    bool is_new_entity;  // the entity was created in the same scope as the group
+};
+
+class MUSTER_API journal {
+public:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    struct position {
+        std::uint32_t entries = 0;
+        std::uint32_t groups = 0;
+        std::uint32_t segment = 0;  // first group after the last barrier
+        arena::position memory;
+    };
+
+    journal() = default;
+    journal(const journal&) = delete;
+    journal& operator=(const journal&) = delete;
+
+    [[nodiscard]] position now() const noexcept { return now_; }
+    [[nodiscard]] bool empty() const noexcept { return now_.groups == 0; }
+    [[nodiscard]] std::uint32_t size() const noexcept { return now_.groups; }
+    [[nodiscard]] journal_entry& entry(std::uint32_t index) const noexcept {
+        return entries_[index];
+    }
+    [[nodiscard]] const journal_group& group(std::uint32_t index) const noexcept {
+        return groups_[index];
+    }
+
+    /// Makes room for one entry and one group, so that the next `record_spawn` cannot fail. Throws
+    /// `std::bad_alloc` or `errc::limit`.
+    void reserve_one() {
+        if (now_.entries == entries_.capacity() || now_.groups == groups_.capacity()) [[unlikely]]
+            grow();
+    }
+    /// Appends a change of this entity, without a value. `std::bad_alloc` and `errc::limit` change
+    /// nothing.
+    journal_entry& add(std::uint64_t e, change_kind kind, fragment_data* fragment) {
+        reserve_one();
+        const std::uint32_t open = now_.segment > done_ ? now_.segment : done_;
+        const std::uint32_t last = now_.groups - 1;
+        const bool is_last = now_.groups > open && groups_[last].id == e;
+        return append(is_last ? last : ensure(e, open), kind, fragment);
+    }
+    /// Records that the entity was created. The caller has called `reserve_one`.
+    void record_spawn(std::uint64_t e) noexcept {
+        groups_[add_group(e, false)].is_new_entity = true;
+    }
+    /// Like `record_spawn`, for an entity whose changes, if any, were recorded last. The caller has
+    /// called `reserve_one`.
+    void record_spawn_last(std::uint64_t e) noexcept {
+        if (now_.groups == 0 || groups_[now_.groups - 1].id != e ||
+            groups_[now_.groups - 1].is_barrier)
+            return record_spawn(e);
+        groups_[now_.groups - 1].is_new_entity = true;
+    }
+    /// Appends a change of many entities.
+    journal_entry& add_barrier(std::uint64_t e, change_kind kind, fragment_data* fragment) {
+        reserve_one();
+        groups_[add_group(e, true)].shadowed = now_.segment - 1;  // wraps to `none` for the first
+        now_.segment = now_.groups;
+        return append(now_.groups - 1, kind, fragment);
+    }
+    /// Appends a change to the group of the last barrier.
+    journal_entry& extend_barrier(change_kind kind, fragment_data* fragment) {
+        reserve_one();
+        return append(now_.groups - 1, kind, fragment);
+    }
+    void annotate(journal_entry& entry, const journal_note& note) {
+        entry.value =
+            ::new (memory_.allocate(sizeof note, alignof(journal_note))) journal_note(note);
+        now_.memory = memory_.now();
+    }
+    /// Allocates room for a value in the journal's memory.
+    [[nodiscard]] void* allocate(const type_info& type) {
+        void* const made = memory_.allocate(type.size, type.alignment);
+        now_.memory = memory_.now();
+        return made;
+    }
+
+    /// Returns the pending entries that affect this entity, in order. Includes barriers, except for
+    /// batches, whose targets are not known yet. O(n log n) for n such entries.
+    [[nodiscard]] array_list<std::uint32_t> dependency_of(std::uint64_t e);
+    /// Whether a value of this fragment is pending, for any entity or for this entity. O(entries).
+    [[nodiscard]] bool has_value_of(const fragment_data& fragment) const noexcept;
+    [[nodiscard]] bool has_value_of(const fragment_data& fragment, std::uint64_t e) const noexcept;
+
+    /// Closes the groups before this one, which are being applied: no change is added to them any
+    /// more.
+    void begin(std::uint32_t group) noexcept { done_ = group; }
+
+    /// Removes the last entry, if it was added after `to`. The caller destroys its value.
+    [[nodiscard]] bool pop_entry(const position& to, journal_entry& popped) noexcept;
+    /// Removes the last group, if it was added after `to`. Requires that the entries are removed.
+    /// The call that finds no more groups also rewinds the memory.
+    [[nodiscard]] bool pop_group(const position& to, journal_group& popped) noexcept;
+    /// Removes all entries and groups; keeps the memory.
+    void clear() noexcept;
+    /// Frees the memory. There must be no entry.
+    void free() noexcept;
+
+private:
+    struct place {
+        std::uint64_t id;
+        std::uint32_t group;
+        std::uint32_t epoch;  // if not the current epoch, the place is free
+    };
+
+    [[nodiscard]] std::size_t place_of(std::uint64_t e) const noexcept;
+    /// Returns the group of this entity, at or after `open`; adds one if there is none.
+    [[nodiscard]] std::uint32_t ensure(std::uint64_t e, std::uint32_t open);
+    std::uint32_t add_group(std::uint64_t e, bool is_barrier) noexcept {
+        groups_[now_.groups] = {e, none, none, is_barrier, false};
+        return now_.groups++;
+    }
+    journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment) noexcept {
+        journal_entry& made = entries_[now_.entries];
+        made = {fragment, nullptr, group, groups_[group].last, kind};
+        groups_[group].last = now_.entries++;
+        return made;
+    }
+    MUSTER_COLD void grow();
+    void find_places();
+    void widen();
+
+    position now_;
+    std::uint32_t done_ = 0;   // groups before this one are closed; see `begin`
+    std::uint32_t epoch_ = 1;  // current epoch of `places_`; never 0
+    raw_array<journal_entry> entries_;
+    raw_array<journal_group> groups_;
+    raw_array<place> places_;   // hash table by the low bits of ids, which rarely collide
+    std::size_t taken_ = 0;     // used places of this epoch; at most half of all
+    std::uint32_t placed_ = 0;  // groups in the table; `find_places` adds the others on demand
+    arena memory_;
+};
+
+}  // namespace muster::detail

@@ -1,0 +1,49 @@
+#include <muster/base/scope_guard.hpp>
+#include <muster/engine/applier.hpp>
+
+namespace muster::detail {
+
+bool applier::apply_bytes(std::uint64_t e, const transition& step,
+                          std::span<const pending_value> values, bool is_new_entity) noexcept {
+    if (!step.moves_bytes || step.has_notices || !step.types_fixed.empty() ||
+        (is_new_entity && notifier_.calls_at_birth()) ||
+        (step.from != step.to && step.to->size == step.to->capacity &&
+         step.to->index != chunk_index{}))
+        return false;
+    return mover_.entities.move_bytes(e, step, values);
+}
+
+void applier::reserve(std::uint64_t e, const transition& step, argument_addresses arguments) {
+    if (step.from != step.to && step.to->index != chunk_index{})
+        step.to->make_room(1, mover_.graph.row_limit(), arguments);
+    if (step.has_notices) notifier_.prepare(step, 1);
+    for (const transition::sparse_change& change : step.sparse_changes)
+        if (change.is_inserted) catalog_.mark_for_destroy(e);
+}
+
+void applier::finish(std::uint64_t e, const transition& step,
+                     std::span<pending_value> values) noexcept {
+    if (step.has_notices) notifier_.note(step, e);
+    for (const transition::arrival& arrival : step.arrivals)
+        if (arrival.given != transition::none) values[arrival.given] = {};
+    for (const transition::sparse_change& change : step.sparse_changes)
+        if (change.given != transition::none) values[change.given] = {};
+    catalog_.fix_types(step.types_fixed);
+}
+
+void applier::apply_chunk(const transition& step, std::span<const value_source> values) {
+    notifier_.prepare(step, step.from->size);
+    chunk_move all(mover_, step, values);
+    for (std::size_t i = 0; step.calls_before && i < all.count(); ++i)
+        notifier_.before(step, step.from->id_at(i));
+    all.apply();
+    scope_guard undo([&] { all.undo(); });
+    for (std::size_t i = 0; step.calls_after && i < all.count(); ++i)
+        notifier_.after(step, all.id_at(i));
+    undo.dismiss();
+    for (std::size_t i = 0; step.has_notices && i < all.count(); ++i)
+        notifier_.note(step, all.id_at(i));
+    catalog_.fix_types(step.types_fixed);
+}
+
+}  // namespace muster::detail

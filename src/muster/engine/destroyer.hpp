@@ -1,0 +1,89 @@
+// destroyer: destroys entities, and fragments together with their values.
+#pragma once
+
+#include <muster/base/array_list.hpp>
+#include <muster/change/change.hpp>
+#include <muster/change/journal.hpp>
+#include <muster/storage/chunk_data.hpp>
+#include <muster/storage/id_column.hpp>
+#include <muster/storage/sparse_set.hpp>
+#include <muster/storage/transition.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <span>
+
+namespace muster::detail {
+
+struct engine;
+
+class MUSTER_API destroyer {
+public:
+    explicit destroyer(engine& owner) noexcept : engine_(owner) {}
+    destroyer(const destroyer&) = delete;
+    destroyer& operator=(const destroyer&) = delete;
+
+    /// Destroys an entity, now or when the scope ends. Returns whether it was alive.
+    bool destroy(target of);
+    /// Destroys these entities and returns how many were alive. If an id is of another world,
+    /// throws and destroys none.
+    std::size_t destroy(std::span<const std::uint64_t> all, const std::source_location& where);
+    void reset(const std::source_location& where);
+
+    /// Records the destruction of an entity, in an open scope. Returns whether it is alive.
+    bool record(target of);
+    /// Destroys an entity now and notifies hooks and observers. The caller has opened a scope.
+    void destroy_notifying(target of);
+    /// Destroys the entities of a chunk, and notifies. Ids that are fragments are recorded.
+    void destroy_chunk(chunk_data& chunk, const std::source_location& where);
+    /// Destroys the entities of the rows from `first` on. Notifies no one.
+    void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
+    /// Destroys an id that was created in a scope. Entities that have it as a fragment lose it.
+    void rollback_spawn(std::uint64_t made) noexcept;
+    /// Undoes the creation of an id that no caller has seen.
+    void undo_create(std::uint64_t e) noexcept;
+    /// Records the call site for later error messages. May throw, so it runs before the first
+    /// irreversible step.
+    void record_provenance(target of);
+
+    /// Destroys all values of a sparse fragment.
+    void drop_all(sparse_set& set) noexcept;
+    /// Destroys all values. No entity is alive any more.
+    void end_values() noexcept;
+
+private:
+    /// A fragment that an entity loses because the fragment is destroyed.
+    struct loss {
+        std::uint64_t e;
+        fragment_data* fragment;
+    };
+    /// What is destroyed together with a fragment.
+    struct cascade {
+        array_list<std::uint64_t> dying;
+        array_list<fragment_data*> gone;
+        array_list<loss> losing;  // owners that survive, if anyone is notified
+    };
+    /// The rows that lose fragments, all of a chunk.
+    struct chunk_loss {
+        chunk_data* from;
+        transition_ref step;
+    };
+
+    void forget(std::uint64_t e) noexcept;
+    void finish(std::uint64_t e) noexcept;
+    void destroy_fragment(target of);
+    void collect(std::uint64_t first, cascade& all);
+    void notify(cascade& all);
+    [[nodiscard]] bool is_fragment(std::uint64_t e) const noexcept;
+    void forget_fragment(fragment_data& fragment) noexcept;
+    static void drop(journal_entry& entry, const fragment_data& of) noexcept;
+    void rebind(const fragment_data& gone, const type_info& info, type_index type,
+                sparse_set* set) noexcept;
+    void move_rows(chunk_data& from, const transition& step) noexcept;
+    void reset_notifying(const std::source_location& where);
+
+    engine& engine_;
+};
+
+}  // namespace muster::detail

@@ -1,0 +1,70 @@
+#include <muster/engine/engine.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::detail {
+
+engine::engine(entity_directory& directory, world_number&& taken, const layout_facts& facts,
+               bool keeps_provenance)
+    : graph(facts.id_type, facts.chunk_limit, facts.row_limit),
+      sparse(facts.ids),
+      entities(directory),
+      number(std::move(taken)),
+      components(directory, graph, sparse),
+      errors(directory, components, names, deaths, pending, gate, number.value()),
+      catalog({gate, marks, bundles, fragments, graph, sparse, names, pending, directory,
+               components, errors}),
+      transaction(*this),
+      notifier(catalog, components, directory, fragments, graph, sparse, gate, transaction),
+      mover{gate, graph, sparse, directory, scratch},
+      applier(catalog, notifier, mover),
+      changes(*this),
+      batch(*this),
+      spawner(*this),
+      destroyer(*this),
+      sorter(components, gate),
+      parallel(*this),
+      writer(gate) {
+    gate.keeps_provenance = keeps_provenance;
+    if (keeps_provenance) marks.set_all();
+}
+
+engine::~engine() = default;
+
+void engine::end(std::uint64_t unused_version) noexcept {
+    if (gate.is_ended) return;
+    gate.is_ended = true;
+    notifier.detach_observers();
+    number.retire_versions(unused_version);
+    transaction.drop_scopes(nullptr);
+    transaction.rewind({});
+    gate.begin_change();
+    const auto is_nontrivial = [](const chunk_data* chunk) { return chunk->is_nontrivial; };
+    const auto ends_values = [](const sparse_set* set) {
+        return set != nullptr && set->fragment->type->destroy != nullptr;
+    };
+    if (std::ranges::none_of(graph.all(), is_nontrivial) &&
+        std::ranges::none_of(sparse.all(), ends_values))
+        return;
+    // Destructors of components may query the world, which is intact, but has no living entities.
+    for (std::uint64_t e = entities.next_living(0); e != entities.null();
+         e = entities.next_living(entities.key_of(e) + 1))
+        entities.destroy(e);
+    catalog.forget_world_owned();
+    destroyer.end_values();
+}
+
+void engine::collect_garbage() {
+    const writer_guard guard(*this, "collect_garbage");
+    gate.refuse_in_scope("collect_garbage");
+    catalog.forget_chunks();
+    graph.collect_garbage();
+    sparse.trim();
+    parallel.give_ids_back();
+    entities.trim();
+    pending.free();
+    scratch.free();
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,383 @@
+#include <muster/base/error.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/base/small_list.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+
+#include <algorithm>
+
+namespace muster::detail {
+
+/// Throws if the entity is not alive.
+void entity_changes::require(target of, const char* call) const {
+    if (!engine_.entities.alive(of.id)) engine_.errors.raise_not_alive(of, call);
+}
+
+/// Returns false if the entity is dead. Throws if it is of another world.
+bool entity_changes::find_local(target of, const char* call) const {
+    if (engine_.entities.alive(of.id)) return true;
+    if (engine_.entities.is_foreign(of.id)) engine_.errors.raise_not_alive(of, call);
+    return false;
+}
+
+// ---- putting values ----------------------------------------------------------------------------
+
+bool entity_changes::submit(const edit& call) {
+    const writer_guard writer(engine_, call.call);
+    if (!engine_.gate.is_recording(call.call)) return apply_now(call);
+    return engine_.gate.is_parallel() ? engine_.parallel.record(call) : record(call);
+}
+
+bool entity_changes::record(const edit& call) {
+    require(call.of, call.call);
+    record_guard guard(engine_.transaction, engine_.pending);
+    small_list<fragment_data*> fragments(call.changes.size());
+    bool is_by_id = false;
+    for (const change& given : call.changes) {
+        fragments.push_back(&engine_.catalog.ensure(given, &call.of.where));
+        is_by_id = is_by_id || !given.fragment.is_typed();
+    }
+    if (is_by_id && call.changes.size() > 1)  // throws if a fragment is named twice
+        (void)engine_.catalog.ensure_set(fragments);
+    bool has_all = true;
+    for (std::size_t i = 0; i < call.changes.size(); ++i) {
+        fragment_data& fragment = *fragments[i];
+        engine_.transaction.record_value(call.of.id, call.changes[i].kind, fragment,
+                                         call.changes[i]);
+        has_all = has_all && engine_.components.has(call.of.id, fragment);
+    }
+    guard.keep();
+    return call.changes[0].kind == change_kind::put || !has_all;
+}
+
+bool entity_changes::apply_now(const edit& call) {
+    require(call.of, call.call);
+    held_values& held = engine_.transaction.held();
+    const scope_guard clear([&] { held.clear(); });
+    small_list<fragment_data*> fragments(call.changes.size());
+    small_list<const void*> from(call.changes.size());
+    bool has_all = true;
+    for (const change& given : call.changes) {
+        fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
+        fragments.push_back(&fragment);
+        from.push_back(given.self);
+        held.add({&fragment, given.kind}, {});
+        has_all = has_all && engine_.components.has(call.of.id, fragment);
+    }
+    // Loops follow the order in which chunks were created. That of the named fragments comes first.
+    if (call.changes.size() > 1)  // throws if a fragment is named twice
+        (void)engine_.catalog.ensure_set(fragments);
+    else if (!has_all && fragments[0]->sparse_values == nullptr)
+        (void)engine_.catalog.ensure_single_chunk(*fragments[0]);
+    if (has_all && call.changes[0].kind != change_kind::put) return false;
+    chunk_data& here = engine_.components.chunk_of(call.of.id);
+    const transition_ref step = engine_.catalog.transition_for(here, call.of.id, held.shape());
+    const auto has_any = [&](auto has_hooks) { return std::ranges::any_of(fragments, has_hooks); };
+    const bool may_assign = call.changes.size() > 1 && call.changes[0].kind == change_kind::put &&
+                            has_any([](const auto* f) { return f->hooks.has(assign_hooks); });
+    const bool has_hooks =
+        has_any([](const auto* f) { return f->hooks.calls(insert_hooks | assign_hooks); });
+    run(!step->sparse_changes.empty() || step->calls_hooks() ||
+            (has_hooks && (step->has_notices || may_assign)),
+        [&] {
+            const scope_guard end([&] { held.clear(); });
+            engine_.applier.apply(call.of.id, *step, held.values(), false,
+                                  {from.data(), from.size()}, [&] {
+                                      for (std::size_t i = 0; i < from.size(); ++i) {
+                                          call.changes[i].self = from[i];
+                                          held.construct(i, call.changes[i]);
+                                      }
+                                  });
+        });
+    return true;
+}
+
+/// Applies changes without values, outside of scopes.
+bool entity_changes::apply_now(target of, std::span<const change_shape> shape, bool opens_scope) {
+    chunk_data& here = engine_.components.chunk_of(of.id);
+    const transition_ref step = engine_.catalog.transition_for(here, of.id, shape);
+    run(opens_scope || step->calls_hooks(), [&] {
+        const scope_guard rewind([&] { engine_.scratch.rewind({}); });
+        engine_.applier.apply(of.id, *step, {}, false);
+    });
+    return true;
+}
+
+/// Applies a change, in a scope if hooks may record changes. Closing a scope also applies submitted
+/// buffers, so it is opened whenever a change is not a simple one.
+template <class Apply>
+void entity_changes::run(bool opens_scope, Apply apply) {
+    if (opens_scope)
+        engine_.transaction.run(apply);
+    else
+        apply();
+}
+
+bool entity_changes::put_default(change_kind kind, target of, std::uint64_t f, const char* call) {
+    const writer_guard writer(engine_, call);
+    change given{.fragment = {f}, .kind = kind, .is_default = true};
+    const bool is_recorded = engine_.gate.is_recording(call);
+    if (is_recorded && engine_.gate.is_parallel())
+        return engine_.parallel.record({of, {&given, 1}, call});
+    require(of, call);
+    fragment_data& fragment = engine_.catalog.typed_or_tag(f, &of.where);
+    const bool is_there = engine_.components.has(of.id, fragment);
+    if (is_there && kind == change_kind::keep && (!is_recorded || !fragment.has_default()))
+        return false;
+    if (!fragment.has_default())
+        raise(errc::no_default,
+              text(fragment.name, " has no default value: pass a value or define a default (", call,
+                   " at ", place_text(of.where), ")"));
+    given.type = {fragment.type, fragment.value_type};
+    if (is_recorded) prepare_default(of.id, fragment, is_there);
+    (void)submit({of, {&given, 1}, call});
+    return kind == change_kind::put || !is_there;
+}
+
+/// Creates the chunks of a deferred change of a fragment that is named by its id: loops follow the
+/// order in which chunks were created.
+void entity_changes::prepare_default(std::uint64_t e, fragment_data& fragment, bool is_there) {
+    if (is_there || fragment.sparse_values != nullptr) return;
+    const change_shape step[] = {{&fragment, change_kind::put}};
+    (void)engine_.catalog.ensure_single_chunk(fragment);
+    (void)engine_.catalog.transition_for(engine_.components.chunk_of(e), e, step);
+}
+
+bool entity_changes::add_defaults(target of, std::span<const fragment_name> set, const char* call) {
+    const writer_guard writer(engine_, call);
+    array_list<change> missing;
+    if (engine_.gate.is_parallel()) {
+        for (const fragment_name name : set)
+            missing.push_back({.fragment = name, .kind = change_kind::keep, .is_default = true});
+        return engine_.parallel.record({of, {missing.data(), missing.size()}, call});
+    }
+    engine_.gate.refuse_in_change(call);
+    require(of, call);
+    bool is_new = false;
+    for (const fragment_name name : set) {
+        change given{.fragment = name, .kind = change_kind::keep, .is_default = true};
+        fragment_data& fragment = name.is_typed()
+                                      ? engine_.catalog.ensure(given, &of.where)
+                                      : engine_.catalog.typed_or_tag(name.what, &of.where);
+        const bool is_there = engine_.components.has(of.id, fragment);
+        is_new = is_new || !is_there;
+        if (is_there && engine_.depth() == 0) continue;
+        if (!fragment.has_default()) error_reporter::raise_no_default(fragment, fragment.name);
+        given.type = {fragment.type, fragment.value_type};
+        missing.push_back(given);
+    }
+    if (!missing.empty()) (void)submit({of, {missing.data(), missing.size()}, call});
+    return is_new;
+}
+
+void entity_changes::put_raw(target of, std::uint64_t f, const void* value) {
+    const writer_guard writer(engine_, "set");
+    engine_.gate.refuse_in_change("set");
+    require(of, "set");
+    fragment_data& fragment = engine_.catalog.get(f, "set", &of.where);
+    const type_info& type = *fragment.type;
+    if (!type.can_copy())
+        raise(errc::not_copyable, text("the values of ", fragment.name,
+                                       " cannot be copied (set at ", place_text(of.where), ")"));
+    change given{
+        .fragment = {f}, .type = {&type, fragment.value_type}, .is_copied = true, .self = value};
+    if (engine_.depth() != 0)
+        prepare_default(of.id, fragment, engine_.components.has(of.id, fragment));
+    (void)submit({of, {&given, 1}, "set"});
+}
+
+bool entity_changes::prepare_fast_put(target of, sparse_set& set, const char* call) {
+    const writer_guard writer(engine_, call);
+    if (engine_.gate.is_recording(call)) return false;
+    require(of, call);
+    if (!set.has_fast_insert() || set.fragment->is_untyped || !engine_.entities.is_dense(of.id))
+        return false;
+    engine_.catalog.mark_for_destroy(of.id);
+    engine_.mover.prepare_sparse(set, of.id);
+    const sparse_set::id_shape& ids = set.shape();
+    const sparse_set::entry_words entries = set.fast_insert_entries();
+    const std::uint64_t key = set.key_of(of.id);
+    if (!entries.cover(key)) return false;
+    const std::uint64_t here = ids.read(entries[key], of.id);
+    if (here == ids.unset()) set.keep_slot(of.id);
+    return here <= ids.unset();
+}
+
+// ---- removing values ---------------------------------------------------------------------------
+
+bool entity_changes::remove(target of, std::span<const fragment_name> set) {
+    const writer_guard writer(engine_, "remove");
+    const bool is_recorded = engine_.gate.is_recording("remove");
+    for (const fragment_name name : set)
+        if (!name.is_typed() && engine_.entities.is_foreign(name.what))
+            engine_.errors.raise_no_fragment(name.what, "remove", &of.where);
+    if (is_recorded && engine_.gate.is_parallel()) return engine_.parallel.record_remove(of, set);
+    if (!find_local(of, "remove")) return false;
+    small_list<fragment_data*> there(set.size());
+    for (const fragment_name name : set) {
+        const fragment_data& found = engine_.catalog.find(name);
+        if (&found == &no_fragment) continue;
+        fragment_data* const fragment = engine_.fragments.find(found.id);
+        if (std::ranges::find(there, fragment) != there.end()) continue;
+        if (is_recorded || engine_.components.has(of.id, *fragment)) there.push_back(fragment);
+    }
+    if (is_recorded) return record_remove(of, {there.data(), there.size()});
+    if (there.empty()) return false;
+    if (set.size() == 1 && there[0]->sparse_values != nullptr &&
+        !there[0]->hooks.calls(remove_hooks))
+        return remove_sparse(of, *there[0]->sparse_values);
+    const bool has_sparse = name_removed(set, there);
+    small_list<change_shape> shape(there.size());
+    for (fragment_data* fragment : there) shape.push_back({fragment, change_kind::remove});
+    return apply_now(of, {shape.data(), shape.size()}, has_sparse);
+}
+
+/// Removes a sparse value without hooks. The entity keeps the slot if that is possible: the value may
+/// soon come back.
+bool entity_changes::remove_sparse(target of, sparse_set& set) {
+    hook_list& hooks = set.fragment->hooks;
+    hooks.prepare(hook_kind::remove, 1);
+    const sparse_set::id_shape& ids = set.shape();
+    const slot_index slot = set.find(of.id);
+    const std::uint64_t key = set.key_of(of.id);
+    const busy_guard busy(engine_.gate);
+    if (ids.keeps_slots() && set.entries().cover(key) &&
+        ids.read(set.entries()[key], of.id) == to_int(slot)) {
+        set.end_value(slot, set.entries()[key], ids);
+        const type_info& type = *set.fragment->type;
+        if (type.destroy != nullptr) type.destroy(set.at(slot), 1);
+    } else {
+        set.detach(of.id, slot);
+        set.drop(slot);
+    }
+    hooks.note(hook_kind::remove, of.id);
+    return true;
+}
+
+/// Creates the chunk of the fragments of a call: loops follow the order in which chunks were
+/// created. Returns whether one of several is sparse.
+bool entity_changes::name_removed(std::span<const fragment_name> set,
+                                  std::span<fragment_data* const> there) {
+    if (set.size() == 1 && there[0]->sparse_values != nullptr) return false;
+    if (!set[0].is_typed()) return engine_.catalog.ensure_set(there).has_sparse && there.size() > 1;
+    small_list<fragment_data*> all(set.size());
+    for (const fragment_name name : set)
+        all.push_back(&engine_.catalog.ensure({.fragment = name}, nullptr));
+    return engine_.catalog.ensure_set(all).has_sparse && set.size() > 1;
+}
+
+bool entity_changes::record_remove(target of, std::span<fragment_data* const> set) {
+    bool has_one = false;
+    record_guard guard(engine_.transaction, engine_.pending);
+    for (fragment_data* fragment : set) {
+        has_one = has_one || engine_.components.has(of.id, *fragment);
+        engine_.pending.add(of.id, change_kind::remove, fragment);
+    }
+    guard.keep();
+    return has_one;
+}
+
+bool entity_changes::clear(target of) {
+    const writer_guard writer(engine_, "clear");
+    const bool is_recorded = engine_.gate.is_recording("clear");
+    if (is_recorded && engine_.gate.is_parallel()) return engine_.parallel.record_clear(of);
+    if (!find_local(of, "clear")) return false;
+    const bool has_one = engine_.components.has_any(of.id);
+    if (is_recorded) {
+        engine_.pending.add(of.id, change_kind::clear, nullptr);
+        return has_one;
+    }
+    if (!has_one) return false;
+    const change_shape all[] = {{nullptr, change_kind::clear}};
+    chunk_data& from = engine_.components.chunk_of(of.id);
+    if (engine_.graph.refresh(from).notifies_remove || engine_.sparse.has_any(of.id))
+        return apply_now(of, all, true);
+    engine_.entities.remove_row(of.id, from, engine_.gate);
+    return true;
+}
+
+void entity_changes::touch(target of, const fragment_data& fragment, std::string_view name) {
+    const bool will_be = will_have(of, fragment, "touch");
+    if (!will_be && !engine_.components.has(of.id, fragment))
+        engine_.errors.raise_missing(of, "touch", name, fragment);
+    const change_shape step[] = {{engine_.fragments.find(fragment.id), change_kind::touch}};
+    if (engine_.depth() != 0)
+        engine_.pending.add(of.id, change_kind::touch, step->fragment);
+    else if (fragment.hooks.has(assign_hooks))
+        (void)apply_now(of, step, true);
+}
+
+// ---- pending changes ---------------------------------------------------------------------------
+
+auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& fragment)
+    -> pending_state {
+    pending_state made{engine_.components.has(e, fragment), nullptr};
+    for (const std::uint32_t at : engine_.pending.dependency_of(e)) {
+        const journal_entry& entry = engine_.pending.entry(at);
+        const bool is_it = entry.fragment == &fragment;
+        switch (entry.kind) {
+        case change_kind::put:
+            if (is_it) made = {true, &entry};
+            break;
+        case change_kind::keep:
+            if (is_it && !made.is_there) made = {true, &entry};
+            break;
+        case change_kind::replace:
+            if (is_it && made.is_there) made.entry = &entry;
+            break;
+        case change_kind::remove:
+        case change_kind::clear_fragment:
+            if (is_it) made = {false, nullptr};
+            break;
+        case change_kind::clear: made = {false, nullptr}; break;
+        case change_kind::destroy: {
+            const std::uint64_t gone = engine_.pending.group(entry.group).id;
+            if (gone == e || gone == fragment.id) made = {false, nullptr};
+            break;
+        }
+        default: break;
+        }
+    }
+    return made;
+}
+
+void* entity_changes::pending_copy(target of, const fragment_data& fragment) {
+    require(of, "patch");
+    const void* original = nullptr;
+    if (const journal_entry* const known = pending_state_of(of.id, fragment).entry) {
+        // Cancelling this scope must not change a value that an outer scope has recorded.
+        if (known >= &engine_.pending.entry(engine_.transaction.start_of_outer().entries))
+            return known->value;
+        original = known->value;
+    } else {
+        if (!engine_.components.has(of.id, fragment))
+            engine_.errors.raise_missing(of, "patch", fragment.name, fragment);
+        original = engine_.components.find(of.id, fragment);
+    }
+    if (fragment.type->size != 0 && !fragment.type->can_copy())
+        raise(errc::not_copyable,
+              text("the ", fragment.name, " of ", engine_.errors.describe(of.id),
+                   " cannot be patched in a scope, because patch works on a copy there and it "
+                   "cannot be copied. Write through get() and call touch() (patch at ",
+                   place_text(of.where), ")"));
+    engine_.transaction.record_copy(of.id, change_kind::replace,
+                                    *engine_.fragments.find(fragment.id), original, false);
+    return engine_.pending.entry(engine_.pending.now().entries - 1).value;
+}
+
+bool entity_changes::will_have(target of, const fragment_data& fragment, const char* call) {
+    engine_.gate.refuse_in_phase(call);
+    require(of, call);
+    return engine_.gate.is_deferred(call) ? pending_state_of(of.id, fragment).is_there
+                                          : engine_.components.has(of.id, fragment);
+}
+
+void* entity_changes::find_stored(target of, const fragment_data& fragment, const char* call) {
+    if (engine_.gate.is_parallel()) return engine_.parallel.last_value(call);
+    if (engine_.depth() != 0)
+        if (const journal_entry* const pending = pending_state_of(of.id, fragment).entry)
+            return pending->value;
+    return engine_.components.find(of.id, fragment);
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,79 @@
+// entity_changes: calls that change the components of one entity. Each call is applied at once,
+// recorded in the journal of a scope, or recorded in the lane of a thread.
+#pragma once
+
+#include <muster/change/change.hpp>
+#include <muster/change/journal.hpp>
+#include <muster/engine/open_scope.hpp>
+#include <muster/storage/transition.hpp>
+#include <muster/type/fragment_data.hpp>
+
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <string_view>
+
+namespace muster::detail {
+
+struct engine;
+
+class MUSTER_API entity_changes {
+public:
+    explicit entity_changes(engine& owner) noexcept : engine_(owner) {}
+    entity_changes(const entity_changes&) = delete;
+    entity_changes& operator=(const entity_changes&) = delete;
+
+    /// Puts or keeps the values of a call. Returns whether anything is put, or new.
+    bool submit(const edit& call);
+    /// Removes these fragments. Returns whether the entity has one of them.
+    bool remove(target of, std::span<const fragment_name> set);
+    bool clear(target of);
+    /// Notifies hooks and observers as if the value were assigned.
+    void touch(target of, const fragment_data& fragment, std::string_view name);
+
+    /// Puts or, with `keep`, adds the fragment's default value.
+    bool put_default(change_kind kind, target of, std::uint64_t f, const char* call);
+    /// Adds the default values of the fragments that the entity does not have, in one change.
+    bool add_defaults(target of, std::span<const fragment_name> set, const char* call);
+    /// Stores a copy of a value of the fragment's type.
+    void put_raw(target of, std::uint64_t f, const void* value);
+
+    /// Prepares the entity for the fast path of a sparse value; see `store::try_fast_put`. False if
+    /// the change must take the slow path.
+    bool prepare_fast_put(target of, sparse_set& set, const char* call);
+
+    // ---- pending changes -----------------------------------------------------------------------
+
+    /// The state of a fragment of an entity when all pending changes are applied.
+    struct pending_state {
+        bool is_there;
+        const journal_entry* entry;  // the entry with the value; null: the present value, if any
+    };
+    [[nodiscard]] pending_state pending_state_of(std::uint64_t e, const fragment_data& fragment);
+    /// Returns the pending value of the entity, or records a copy of its current value and returns
+    /// that. The caller has opened a scope.
+    void* pending_copy(target of, const fragment_data& fragment);
+    /// Whether the entity has the fragment; in a scope, whether it will have it when the scope
+    /// ends.
+    bool will_have(target of, const fragment_data& fragment, const char* call);
+    /// Returns the address of the value that a call has stored: in the world or, in a scope, the
+    /// pending value. Null if the entity has none.
+    void* find_stored(target of, const fragment_data& fragment, const char* call);
+
+private:
+    void require(target of, const char* call) const;
+    [[nodiscard]] bool find_local(target of, const char* call) const;
+    bool record(const edit& call);
+    bool apply_now(const edit& call);
+    bool apply_now(target of, std::span<const change_shape> shape, bool opens_scope);
+    template <class Apply>
+    void run(bool opens_scope, Apply apply);
+    void prepare_default(std::uint64_t e, fragment_data& fragment, bool is_there);
+    bool name_removed(std::span<const fragment_name> set, std::span<fragment_data* const> there);
+    bool remove_sparse(target of, sparse_set& set);
+    bool record_remove(target of, std::span<fragment_data* const> set);
+
+    engine& engine_;
+};
+
+}  // namespace muster::detail

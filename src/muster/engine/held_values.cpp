@@ -1,0 +1,72 @@
+#include <muster/base/scope_guard.hpp>
+#include <muster/catalog/error_reporter.hpp>
+#include <muster/engine/held_values.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::detail {
+
+void end_pending(const fragment_data& fragment, void* value, slot_index slot) noexcept {
+    if (value != nullptr && fragment.type->destroy != nullptr) fragment.type->destroy(value, 1);
+    if (slot != no_slot) fragment.sparse_values->give_back(slot);
+}
+
+void held_values::add(const change_shape& step, const pending_value& value) {
+    shape_.push_back(step);
+    scope_guard rollback([&] { shape_.pop_back(); });
+    values_.push_back(value);
+    rollback.dismiss();
+}
+
+void held_values::reverse() noexcept {
+    std::ranges::reverse(shape_);
+    std::ranges::reverse(values_);
+}
+
+/// Allocates memory for a value: a slot if the fragment is sparse. Null for a tag.
+void* held_values::room_for(std::size_t index) {
+    const fragment_data& fragment = *shape_[index].fragment;
+    if (sparse_set* const set = fragment.sparse_values) {
+        values_[index].slot = set->take();
+        return fragment.type->size == 0 ? nullptr : set->at(values_[index].slot);
+    }
+    if (fragment.type->size == 0) return nullptr;
+    return scratch_.allocate(fragment.type->size, fragment.type->alignment);
+}
+
+void held_values::construct(std::size_t index, const change& given) {
+    const fragment_data& fragment = *shape_[index].fragment;
+    void* const room = room_for(index);
+    if (room == nullptr) return;
+    const busy_guard busy(gate_);
+    if (given.is_default)
+        fragment.default_construct(room, 1);
+    else
+        given.construct_at(room, fragment.type->size);
+    values_[index].at = room;
+}
+
+void held_values::construct(std::size_t index, const value_source& given) {
+    const fragment_data& fragment = *shape_[index].fragment;
+    void* const room = room_for(index);
+    if (room == nullptr) return;
+    if (given.first == nullptr && !fragment.has_default())
+        error_reporter::raise_no_default(fragment, fragment.name);
+    const busy_guard busy(gate_);
+    given.fill(fragment, static_cast<std::byte*>(room), 1);
+    values_[index].at = room;
+}
+
+void held_values::clear() noexcept {
+    const busy_guard busy(gate_);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+        const pending_value value = std::exchange(values_[i], {});
+        if (shape_[i].fragment != nullptr) end_pending(*shape_[i].fragment, value.at, value.slot);
+    }
+    values_.clear();
+    shape_.clear();
+    scratch_.rewind({});
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,49 @@
+// held_values: the values of one entity's changes, between their construction and their storage.
+#pragma once
+
+#include <muster/base/arena.hpp>
+#include <muster/base/array_list.hpp>
+#include <muster/change/change.hpp>
+#include <muster/change/gate.hpp>
+#include <muster/engine/chunk_move.hpp>
+
+#include <cstddef>
+#include <span>
+
+namespace muster::detail {
+
+/// Destroys a pending value and releases its slot, if there are any.
+void end_pending(const fragment_data& fragment, void* value, slot_index slot) noexcept;
+
+/// The values of one entity's changes, until they are stored. One change at a time uses it.
+class MUSTER_API held_values {
+public:
+    held_values(gate& changes, arena& scratch) noexcept : gate_(changes), scratch_(scratch) {}
+    held_values(const held_values&) = delete;
+    held_values& operator=(const held_values&) = delete;
+    ~held_values() { clear(); }
+
+    [[nodiscard]] std::span<const change_shape> shape() const noexcept {
+        return {shape_.data(), shape_.size()};
+    }
+    [[nodiscard]] std::span<pending_value> values() noexcept {
+        return {values_.data(), values_.size()};
+    }
+    void add(const change_shape& step, const pending_value& value);
+    void reverse() noexcept;
+    /// Constructs the value of a change; `index` is that of the change.
+    void construct(std::size_t index, const change& given);
+    void construct(std::size_t index, const value_source& given);
+    /// Destroys the values that were not stored, and forgets all.
+    void clear() noexcept;
+
+private:
+    void* room_for(std::size_t index);
+
+    gate& gate_;
+    arena& scratch_;
+    array_list<change_shape> shape_;
+    array_list<pending_value> values_;
+};
+
+}  // namespace muster::detail

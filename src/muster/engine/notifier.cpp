@@ -1,0 +1,205 @@
+#include <muster/base/error.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/engine/notifier.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::detail {
+
+/// Throws `errc::unbalanced_scope` and drops the changes of a hook that leaves a scope open: their
+/// order would be undefined.
+void notifier::run(hook_list& list, hook_kind kind, std::uint64_t e, void* value) {
+    const open_scope* const mine = scopes_.innermost();
+    const scope_guard drop([&] {
+        if (scopes_.innermost() != mine) scopes_.drop_scopes(mine);
+    });
+    list.run(kind, e, value);
+    if (scopes_.innermost() != mine)
+        raise(errc::unbalanced_scope, "a hook left a scope open: its changes are dropped");
+}
+
+void notifier::call(hook_kind kind, std::uint64_t e, fragment_data& fragment) {
+    if (fragment.hooks.calls(to_bits(kind)))
+        run(fragment.hooks, kind, e, components_.find(e, fragment));
+}
+
+void notifier::before(const transition& step, std::uint64_t e) {
+    for (fragment_data* fragment : step.removed) call(hook_kind::remove, e, *fragment);
+}
+
+void notifier::after(const transition& step, std::uint64_t e) {
+    for (const transition::notice& notice : step.present) {
+        call(notice.is_new ? hook_kind::insert : hook_kind::assign, e, *notice.fragment);
+        call(hook_kind::set, e, *notice.fragment);
+    }
+}
+
+void notifier::prepare(const transition& step, std::size_t count) {
+    for (fragment_data* fragment : step.removed) fragment->hooks.prepare(hook_kind::remove, count);
+    for (const transition::notice& notice : step.present)
+        notice.fragment->hooks.prepare(notice.is_new ? hook_kind::insert : hook_kind::assign,
+                                       count);
+}
+
+void notifier::note(const transition& step, std::uint64_t e) noexcept {
+    for (fragment_data* fragment : step.removed) fragment->hooks.note(hook_kind::remove, e);
+    for (const transition::notice& notice : step.present)
+        notice.fragment->hooks.note(notice.is_new ? hook_kind::insert : hook_kind::assign, e);
+}
+
+void notifier::born(std::uint64_t e) {
+    if (calls_at_birth()) run(entity_hooks_, hook_kind::insert, e, nullptr);
+}
+
+void notifier::dying(std::uint64_t e) {
+    chunk_data& here = components_.chunk_of(e);
+    if (sparse_.has_any(e)) {
+        for (fragment_data* fragment : components_.fragments_of(e))
+            call(hook_kind::remove, e, *fragment);
+    } else if (graph_.refresh(here).notifies_remove) {
+        for (fragment_data* fragment : here.fragments) call(hook_kind::remove, e, *fragment);
+    }
+    if (calls_at_death()) run(entity_hooks_, hook_kind::remove, e, nullptr);
+}
+
+void notifier::assigned(std::uint64_t e, fragment_data& fragment) {
+    if (!fragment.hooks.has(assign_hooks)) return;
+    fragment.hooks.prepare(hook_kind::assign, 1);
+    call(hook_kind::assign, e, fragment);
+    call(hook_kind::set, e, fragment);
+    fragment.hooks.note(hook_kind::assign, e);
+}
+
+void notifier::inserted(id_span all, std::span<fragment_data* const> fragments) {
+    for (fragment_data* fragment : fragments) fragment->hooks.prepare(hook_kind::insert, all.count);
+    for (std::size_t i = 0; i < all.count; ++i) {
+        born(all.at(i));
+        for (fragment_data* fragment : fragments) {
+            call(hook_kind::insert, all.at(i), *fragment);
+            call(hook_kind::set, all.at(i), *fragment);
+        }
+    }
+    for (fragment_data* fragment : fragments)
+        if (fragment->hooks.has(insert_hooks))
+            for (std::size_t i = 0; i < all.count; ++i)
+                fragment->hooks.note(hook_kind::insert, all.at(i));
+}
+
+bool notifier::notifies_remove_sparse(std::uint64_t e) const {
+    bool notifies = false;
+    sparse_.each_marked(e, [&](const sparse_set& set) {
+        notifies = notifies ||
+                   (set.fragment != nullptr && set.fragment->hooks.has(remove_hooks) && set.has(e));
+    });
+    return notifies;
+}
+
+bool notifier::calls_remove(const chunk_data& from) noexcept {
+    return std::ranges::any_of(from.fragments, [](const fragment_data* fragment) {
+        return fragment->hooks.calls(remove_hooks);
+    });
+}
+
+void notifier::prepare_removal(std::uint64_t e, std::size_t count) {
+    sparse_.each(
+        e, [&](const sparse_set& set) { set.fragment->hooks.prepare(hook_kind::remove, count); });
+    chunk_data& from = components_.chunk_of(e);
+    if (!graph_.refresh(from).notifies_remove) return;
+    for (fragment_data* fragment : from.fragments)
+        fragment->hooks.prepare(hook_kind::remove, count);
+}
+
+void notifier::note_removal(std::uint64_t e) noexcept {
+    sparse_.each(e, [&](const sparse_set& set) { set.fragment->hooks.note(hook_kind::remove, e); });
+    chunk_data& from = components_.chunk_of(e);
+    if (!graph_.refresh(from).notifies_remove) return;
+    for (fragment_data* fragment : from.fragments) fragment->hooks.note(hook_kind::remove, e);
+}
+
+bool notifier::has_any() noexcept {
+    if (known_epoch_ != graph_.epoch()) {
+        has_any_ = entity_hooks_.kinds() != 0;
+        for (const fragment_data* fragment : fragments_.all())
+            has_any_ = has_any_ || fragment->hooks.kinds() != 0;
+        known_epoch_ = graph_.epoch();
+    }
+    return has_any_;
+}
+
+// ---- hooks and observers -----------------------------------------------------------------------
+
+std::uint64_t notifier::add(fragment_data& fragment, hook_kind kind, hook_function&& made) {
+    const std::uint64_t number = fragment.hooks.add(kind, std::move(made));
+    catalog_.invalidate_hooks(&fragment);
+    return number;
+}
+
+std::uint64_t notifier::add(hook_kind kind, hook_function&& made) {
+    gate_.refuse_in_change("adding a hook");
+    const std::uint64_t number = entity_hooks_.add(kind, std::move(made));
+    refresh(entities_.null());
+    return number;
+}
+
+hook_list* notifier::find_list(std::uint64_t f) const noexcept {
+    // SAFETY: callers that modify the list have a non-const notifier.
+    if (f == entities_.null()) return const_cast<hook_list*>(&entity_hooks_);
+    fragment_data* const found = fragments_.find(f);
+    return found == nullptr ? nullptr : &found->hooks;
+}
+
+/// Updates what depends on the hooks of this fragment.
+void notifier::refresh(std::uint64_t f) noexcept {
+    gate_.set_entity_hooks(entity_hooks_.kinds() != 0);
+    if (f == entities_.null()) {
+        catalog_.invalidate_hooks(&no_fragment);
+    } else {
+        catalog_.invalidate_hooks(fragments_.find(f));
+    }
+}
+
+bool notifier::connect(std::uint64_t f, std::uint64_t number, bool is_wanted) noexcept {
+    hook_list* const list = find_list(f);
+    const bool is_done = list != nullptr && list->connect(number, is_wanted);
+    if (is_done) refresh(f);
+    return is_done;
+}
+
+bool notifier::remove(std::uint64_t f, std::uint64_t number) noexcept {
+    hook_list* const list = find_list(f);
+    const bool is_done = list != nullptr && list->remove(number);
+    if (is_done) refresh(f);
+    return is_done;
+}
+
+bool notifier::is_connected(std::uint64_t f, std::uint64_t number) const noexcept {
+    const hook_list* const list = find_list(f);
+    return list != nullptr && list->is_connected(number);
+}
+
+void notifier::remove_observer(const change_log& log) noexcept {
+    observers_.erase_if([&](const change_log* known) { return known == &log; });
+    for (fragment_data* fragment : fragments_.all()) fragment->hooks.unsubscribe(log);
+    catalog_.invalidate_hooks(nullptr);
+}
+
+void notifier::subscribe(change_log& log, fragment_data& fragment, unsigned kinds) {
+    fragment.hooks.subscribe(log, kinds);
+    catalog_.invalidate_hooks(&fragment);
+}
+
+void notifier::connect_observer(change_log& log, bool is_wanted) noexcept {
+    log.is_paused = !is_wanted;
+    for (fragment_data* fragment : fragments_.all()) fragment->hooks.refresh_kinds();
+    catalog_.invalidate_hooks(nullptr);
+}
+
+void notifier::detach_observers() noexcept {
+    for (change_log* log : observers_) {
+        log->clear();
+        log->has_world = false;
+    }
+}
+
+}  // namespace muster::detail

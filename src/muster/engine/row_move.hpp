@@ -1,0 +1,92 @@
+// row_move: moves one entity along a transition, with undo.
+#pragma once
+
+#include <muster/base/arena.hpp>
+#include <muster/change/change.hpp>
+#include <muster/change/gate.hpp>
+#include <muster/entity/entity_directory.hpp>
+#include <muster/storage/chunk_graph.hpp>
+#include <muster/storage/sparse_table.hpp>
+#include <muster/storage/transition.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace muster::detail {
+
+/// The parts of a world that moves of rows use.
+struct row_mover {
+    gate& changes;
+    chunk_graph& graph;
+    sparse_table& sparse;
+    entity_directory& entities;
+    arena& scratch;
+
+    /// Fills a row whose values were moved out with the last row.
+    void close_gap(chunk_data& chunk, std::size_t row) const noexcept;
+    /// Undoes `close_gap`: the row has no values again.
+    void open_gap(chunk_data& chunk, std::size_t row) const noexcept;
+    /// Takes the entity, whose row was moved to the end of `to`, back to this row of `from`, whose
+    /// kept values are moved back. Of a transition that moves bytes and drops nothing.
+    void undo_bytes(std::uint64_t e, const transition& step, std::size_t row) const noexcept;
+    /// Ensures the sparse entry of an entity, which must be marked for destroying. May throw.
+    void prepare_sparse(sparse_set& set, std::uint64_t e) const {
+        sparse.prepare(set, e, entities.is_dense(e));
+    }
+};
+
+/// Moves an entity for which user code runs, or memory is needed. The caller owns the given values
+/// until the move is final. This object owns the default values until then, and the dropped values
+/// afterwards.
+class row_move {
+public:
+    /// Performs all steps that can fail. The target has room for a row.
+    row_move(const row_mover& mover, std::uint64_t e, const transition& step);
+    row_move(const row_move&) = delete;
+    row_move& operator=(const row_move&) = delete;
+    ~row_move() { end(); }
+
+    /// Moves the row, and stores these values.
+    void apply(std::span<const pending_value> given) noexcept;
+    void undo() noexcept;
+
+private:
+    /// The slots of the new and of the old value of a sparse fragment.
+    struct sparse_slots {
+        slot_index arriving = no_slot;
+        slot_index leaving = no_slot;
+        void* aside = nullptr;  // room to swap their values
+    };
+
+    [[nodiscard]] bool moves() const noexcept { return &from_ != &to_; }
+    [[nodiscard]] static bool has_row(const chunk_data& chunk) noexcept {
+        return chunk.index != chunk_index{};
+    }
+    static std::byte* bytes(void* at) noexcept { return static_cast<std::byte*>(at); }
+    [[nodiscard]] const column& target_of(std::size_t arrival) const noexcept {
+        return to_.columns[step_.arrivals[arrival].column];
+    }
+    [[nodiscard]] std::byte* outside(std::size_t column, std::size_t to_row) const noexcept;
+    template <class T>
+    [[nodiscard]] std::span<T> places(std::size_t count);
+    [[nodiscard]] void* room_for(const column& source);
+    [[nodiscard]] void* default_construct(const column& source);
+    void prepare_sparse(std::size_t which);
+    void apply_sparse(std::size_t which, const sparse_slots& slots) noexcept;
+    void end_sparse(std::size_t which) noexcept;
+    void end() noexcept;
+
+    const row_mover& mover_;
+    std::uint64_t e_;
+    const transition& step_;
+    chunk_data& from_;
+    chunk_data& to_;
+    std::size_t row_ = 0;             // in the source
+    std::span<void*> arriving_;       // per arrival: its pending value
+    std::span<void*> leaving_;        // per column of the source: room for a dropped value, or null
+    std::span<sparse_slots> sparse_;  // per change of a sparse fragment
+    bool is_there_ = false;
+};
+
+}  // namespace muster::detail

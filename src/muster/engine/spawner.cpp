@@ -1,0 +1,539 @@
+#include <muster/base/error.hpp>
+#include <muster/base/integer.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/base/small_list.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+namespace muster::detail {
+
+namespace {
+
+/// Makes room for a row, and updates the addresses of values that lie in a column of the chunk.
+void make_room(chunk_data& into, std::size_t limit, std::span<change> values) {
+    if (into.index == chunk_index{} || into.size != into.capacity) return;
+    small_list<const void*> from(values.size());
+    for (const change& given : values) from.push_back(given.self);
+    into.make_room(1, limit, {from.data(), from.size()});
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].self = from[i];
+}
+
+}  // namespace
+
+// ---- rows --------------------------------------------------------------------------------------
+
+void spawner::prepare(std::size_t count) {
+    const writer_guard writer(engine_, "spawn");
+    engine_.gate.refuse_in_change("spawn");
+    engine_.entities.prepare(count);
+}
+
+/// Constructs the values of `count` rows after the last, except for those that the caller writes.
+/// All or none.
+void spawner::write_rows(chunk_data& into, std::size_t count, const row_values& given,
+                         const row_origin& origin) {
+    std::size_t done = 0;  // columns with values
+    const busy_guard busy(engine_.gate);
+    scope_guard rollback([&] {
+        for (std::size_t i = 0; i < done; ++i) {
+            const column& column = into.columns[i];
+            if (given.find(column.fragment) != nullptr || !origin.writes(*column.fragment))
+                column.destroy(column.at(into.size), count);
+        }
+    });
+    for (const column& source : into.columns) {
+        const fragment_data& fragment = *source.fragment;
+        std::byte* const to = source.at(into.size);
+        if (const void* const* const value = given.find(&fragment))
+            source.type->copy_values(to, *value, count, given.step);
+        else if (origin.writes(fragment))
+            ;  // the caller does
+        else if (origin.copies(fragment))
+            fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * source.size,
+                                count);
+        else
+            fragment.default_construct(to, count);
+        ++done;
+    }
+    rollback.dismiss();
+}
+
+void spawner::refuse_without_default(const chunk_data& into, const row_origin& origin,
+                                     const row_values& given) const {
+    for (const column& source : into.columns) {
+        const fragment_data& fragment = *source.fragment;
+        if (given.find(&fragment) != nullptr || origin.writes(fragment) || fragment.has_default() ||
+            origin.copies(fragment))
+            continue;
+        raise(errc::no_default, text(fragment.name,
+                                     " is needed but has no default value: pass a value "
+                                     "or define a default"));
+    }
+}
+
+void spawner::refuse_uncopyable(target prototype, const chunk_data& part,
+                                const chunk_data& given) const {
+    for (const column& source : part.columns)
+        if (!source.fragment->can_copy() && !given.has(*source.fragment))
+            engine_.errors.raise_no_clone(prototype, *source.fragment);
+}
+
+/// Moves the given values to the row after the last.
+void spawner::construct_given(chunk_data& into, std::span<const change> values,
+                              std::span<fragment_data* const> fragments) noexcept {
+    const busy_guard busy(engine_.gate);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t size = fragments[i]->type->size;
+        if (size == 0) continue;
+        values[i].construct_at(fragments[i]->base(into.index) + into.size * size, size);
+    }
+}
+
+/// Creates the ids of `count` rows, whose values are constructed.
+void spawner::append_rows(chunk_data& into, std::size_t count) noexcept {
+    if (count != 0) engine_.catalog.fix_types(into.fragments);
+    engine_.entities.create_rows(into, count);
+}
+
+/// Appends the row after the last, whose values are constructed, for this id.
+std::uint64_t spawner::append_row(chunk_data& into, std::uint64_t made) noexcept {
+    if (into.index == chunk_index{}) return made;
+    engine_.catalog.fix_types(into.fragments);
+    engine_.entities.place(made, {into.index, into.size});
+    into.set_id(into.size++, made);
+    return made;
+}
+
+// ---- one entity --------------------------------------------------------------------------------
+
+std::uint64_t spawner::spawn(std::span<change> values, const std::uint64_t* wanted) {
+    const writer_guard writer(engine_, "spawn");
+    if (wanted == nullptr && engine_.gate.is_parallel())
+        return engine_.parallel.record_spawn(values);
+    if (engine_.gate.is_deferred("spawn")) return record_spawn(values, wanted);
+    small_list<fragment_data*> fragments(values.size());
+    for (const change& given : values) fragments.push_back(&engine_.catalog.ensure(given, nullptr));
+    chunk_data& given = engine_.catalog.ensure_set(fragments);
+    chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
+    const bool has_sparse = engine_.catalog.has_sparse_part(given);
+    if (!has_sparse && !engine_.notifier.notifies_insert(into))
+        return spawn_now(into, given, values, fragments, wanted);
+    return spawn_notifying([](held_values&) {}, values, fragments, wanted,
+                           has_sparse || wanted != nullptr);
+}
+
+/// Creates an entity that notifies no one and has no sparse fragments.
+std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, std::span<change> values,
+                                 std::span<fragment_data* const> fragments,
+                                 const std::uint64_t* wanted) {
+    const row_origin origin{.written = &given};
+    refuse_without_default(into, origin, {});
+    make_room(into, engine_.graph.row_limit(), values);
+    if (wanted == nullptr) engine_.entities.prepare(1);
+    write_rows(into, 1, {}, origin);
+    scope_guard rollback([&] {
+        for (const column& source : into.columns)
+            if (!given.has(*source.fragment)) source.destroy(source.at(into.size), 1);
+    });
+    if (wanted != nullptr) engine_.entities.create_at(*wanted);
+    rollback.dismiss();
+    construct_given(into, values, fragments);
+    return append_row(into, wanted != nullptr ? *wanted : engine_.entities.create());
+}
+
+/// Creates an entity with these values and those that `fill` adds. Hooks and observers are notified.
+template <class Fill>
+std::uint64_t spawner::spawn_notifying(Fill fill, std::span<change> values,
+                                       std::span<fragment_data* const> fragments,
+                                       const std::uint64_t* wanted, bool opens_scope) {
+    if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
+    const std::uint64_t made = wanted != nullptr ? *wanted : engine_.entities.create();
+    held_values& held = engine_.transaction.held();
+    scope_guard rollback([&] {
+        held.clear();
+        if (wanted == nullptr) engine_.entities.undo_create(made);
+    });
+    fill(held);
+    const std::size_t first = held.shape().size();
+    small_list<const void*> from(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        held.add({fragments[i], change_kind::put}, {});
+        from.push_back(values[i].self);
+    }
+    const transition_ref step =
+        engine_.catalog.transition_for(engine_.graph.empty_chunk(), made, held.shape());
+    bool is_constructed = false;
+    const auto construct = [&] {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            values[i].self = from[i];
+            held.construct(first + i, values[i]);
+        }
+        is_constructed = true;
+    };
+    if (wanted != nullptr) {
+        construct();  // before the version of the id is spent
+        engine_.entities.create_at(made);
+    }
+    const auto apply = [&] {
+        scope_guard end([&] {
+            held.clear();
+            if (is_constructed)  // hooks may have seen it
+                engine_.destroyer.rollback_spawn(made);
+            else
+                engine_.destroyer.undo_create(made);
+        });
+        engine_.applier.apply(made, *step, held.values(), true, {from.data(), from.size()}, [&] {
+            if (wanted == nullptr) construct();
+        });
+        end.dismiss();
+        held.clear();
+    };
+    rollback.dismiss();
+    // A scope is for the changes of hooks, which are dropped on failure.
+    if (opens_scope || step->calls_hooks() || engine_.notifier.calls_at_birth())
+        engine_.transaction.run(apply);
+    else
+        apply();
+    return made;
+}
+
+std::uint64_t spawner::record_new_id() {
+    engine_.pending.reserve_one();
+    const std::uint64_t made = engine_.entities.create();
+    engine_.pending.record_spawn(made);
+    return made;
+}
+
+/// Records an entity that is alive, and empty, until its values are added.
+template <class Record>
+std::uint64_t spawner::record_entity(Record record, const std::uint64_t* wanted) {
+    record_guard guard(engine_.transaction, engine_.pending);
+    if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
+    const std::uint64_t made = wanted != nullptr ? *wanted : engine_.entities.create();
+    scope_guard undo([&] {
+        if (wanted == nullptr) engine_.entities.undo_create(made);
+    });
+    record(made);
+    engine_.pending.reserve_one();
+    if (wanted != nullptr) engine_.entities.create_at(made);
+    engine_.pending.record_spawn_last(made);
+    undo.dismiss();
+    guard.keep();
+    return made;
+}
+
+std::uint64_t spawner::record_spawn(std::span<change> values, const std::uint64_t* wanted) {
+    const bool is_by_id =
+        std::ranges::any_of(values, [](const change& given) { return !given.fragment.is_typed(); });
+    if (is_by_id && values.size() > 1) {  // throws if a fragment is named twice
+        small_list<fragment_data*> fragments(values.size());
+        for (const change& given : values)
+            fragments.push_back(&engine_.catalog.ensure(given, nullptr));
+        (void)engine_.catalog.ensure_set(fragments);
+    }
+    return record_entity(
+        [&](std::uint64_t made) {
+            for (const change& given : values)
+                engine_.transaction.record_value(made, change_kind::put,
+                                                 engine_.catalog.ensure(given, nullptr), given);
+        },
+        wanted);
+}
+
+// ---- clones ------------------------------------------------------------------------------------
+
+std::uint64_t spawner::clone(target prototype, std::span<change> values) {
+    const writer_guard writer(engine_, "clone");
+    const bool is_deferred = engine_.gate.is_deferred("clone");
+    location at;
+    if (!engine_.entities.find(prototype.id, at))
+        engine_.errors.raise_not_alive(prototype, "clone");
+    small_list<fragment_data*> fragments(values.size());
+    for (const change& value : values)
+        fragments.push_back(&engine_.catalog.ensure(value, &prototype.where));
+    chunk_data& given = engine_.catalog.ensure_set(fragments);
+    if (is_deferred)
+        return record_entity(
+            [&](std::uint64_t made) {
+                record_copies(made, prototype, given);
+                for (std::size_t i = 0; i < values.size(); ++i)
+                    engine_.transaction.record_value(made, change_kind::put, *fragments[i],
+                                                     values[i]);
+            },
+            nullptr);
+    chunk_data& original = engine_.graph.at(at.chunk);
+    chunk_data& part = engine_.catalog.cloned_part(original);
+    chunk_data& into = engine_.catalog.cloned_chunk(part, given);
+    if (engine_.catalog.has_sparse_part(given) || engine_.catalog.has_sparse_part(part) ||
+        engine_.sparse.has_any(prototype.id) || engine_.notifier.notifies_insert(into))
+        return spawn_notifying([&](held_values& held) { hold_copies(held, prototype, given); },
+                               values, fragments, nullptr, true);
+    engine_.entities.prepare(1);
+    if (into.index == chunk_index{}) return engine_.entities.create();
+    refuse_uncopyable(prototype, part, given);
+    const row_origin origin{.copied = &part, .from = &original, .row = at.row, .written = &given};
+    refuse_without_default(into, origin, {});
+    make_room(into, engine_.graph.row_limit(), values);
+    write_rows(into, 1, {}, origin);
+    construct_given(into, values, fragments);
+    return append_row(into, engine_.entities.create());
+}
+
+/// Constructs copies of the prototype's values for its clone.
+void spawner::hold_copies(held_values& held, target prototype, const chunk_data& given) {
+    for (fragment_data* owned : engine_.components.fragments_of(prototype.id)) {
+        if (owned->is_unique || given.has(*owned)) continue;
+        if (owned->type->size != 0 && !owned->can_copy())
+            engine_.errors.raise_no_clone(prototype, *owned);
+        held.add({owned, change_kind::put}, {});
+        held.construct(held.shape().size() - 1,
+                       value_source{engine_.components.find(prototype.id, *owned), 0, owned});
+    }
+}
+
+/// Records copies of the prototype's values for its clone, and of the changes pending for it.
+void spawner::record_copies(std::uint64_t made, target prototype, const chunk_data& given) {
+    const auto copy = [&](change_kind kind, fragment_data& fragment, const void* value) {
+        if (fragment.is_unique || given.has(fragment)) return;
+        if (fragment.type->size != 0 && !fragment.can_copy())
+            engine_.errors.raise_no_clone(prototype, fragment);
+        engine_.transaction.record_copy(made, kind, fragment, value, true);
+    };
+    const auto drop = [&](fragment_data* fragment) {
+        if (fragment != nullptr) engine_.pending.add(made, change_kind::remove, fragment);
+    };
+    for (fragment_data* owned : engine_.components.fragments_of(prototype.id))
+        copy(change_kind::put, *owned, engine_.components.find(prototype.id, *owned));
+    for (const std::uint32_t at : engine_.pending.dependency_of(prototype.id)) {
+        // A copy: adding entries may reallocate.
+        const journal_entry entry = engine_.pending.entry(at);
+        if (entry.kind == change_kind::clear)
+            engine_.pending.add(made, entry.kind, nullptr);
+        else if (entry.kind == change_kind::destroy)  // the id may be a fragment
+            drop(engine_.fragments.find(engine_.pending.group(entry.group).id));
+        else if (entry.kind == change_kind::remove || entry.kind == change_kind::clear_fragment)
+            drop(entry.fragment);
+        else if (entry.fragment != nullptr && has_component(entry.kind))
+            copy(entry.kind, *entry.fragment, entry.value);
+    }
+}
+
+// ---- many entities -----------------------------------------------------------------------------
+
+void spawner::spawn_many(id_span out, chunk_data& given_chunk, const row_values& given) {
+    const writer_guard writer(engine_, "spawn");
+    const bool is_empty = given_chunk.fragments.empty();
+    if (engine_.gate.is_deferred("spawn")) return record_many(out, given_chunk, given, nullptr);
+    if (engine_.catalog.has_sparse_part(given_chunk))
+        return stage_many(out, given_chunk, given, nullptr);
+    if (is_empty && engine_.notifier.calls_at_birth()) return spawn_empty(out);
+    if (is_empty) return engine_.entities.create_all(out);
+    chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given_chunk);
+    create_rows(into, out.count, given, {});
+    show_rows(out, into);
+}
+
+/// Creates rows with these values, all or none.
+void spawner::create_rows(chunk_data& into, std::size_t count, const row_values& given,
+                          const row_origin& origin) {
+    refuse_without_default(into, origin, given);
+    engine_.entities.prepare(count);
+    into.make_room(count, engine_.graph.row_limit(), given.values);
+    write_rows(into, count, given, origin);
+    append_rows(into, count);
+}
+
+/// Notifies hooks of the new rows, the last of this chunk, and copies their ids to `out`.
+void spawner::show_rows(id_span out, chunk_data& into) {
+    const std::size_t first = into.size - out.count;
+    const id_span made{into.ids.at(first), out.count, out.width};
+    if (engine_.notifier.notifies_insert(into)) {
+        scope_guard rollback([&] { engine_.destroyer.destroy_rows(into, first); });
+        scope whole(engine_);
+        engine_.notifier.inserted(made, into.fragments);
+        rollback.dismiss();
+        std::memcpy(out.data, made.data, out.count * out.width);
+        return whole.commit();
+    }
+    if (out.count != 0) std::memcpy(out.data, made.data, out.count * out.width);
+}
+
+/// Creates entities without components, all or none, and notifies hooks.
+void spawner::spawn_empty(id_span out) {
+    array_list<std::uint64_t> memory(out.count);  // aligned for ids of any layout
+    const id_span made{reinterpret_cast<std::byte*>(memory.data()), out.count, out.width};
+    engine_.entities.create_all(made);
+    scope_guard rollback([&] {
+        for (std::size_t i = made.count; i-- != 0;) engine_.destroyer.rollback_spawn(made.at(i));
+    });
+    scope whole(engine_);
+    for (std::size_t i = 0; i < made.count; ++i) engine_.notifier.born(made.at(i));
+    rollback.dismiss();
+    std::memcpy(out.data, made.data, out.count * out.width);
+    whole.commit();
+}
+
+/// `spawn_many` or, with a prototype, `clone_many`, with sparse fragments.
+void spawner::stage_many(id_span out, const chunk_data& given_chunk, const row_values& given,
+                         const target* prototype) {
+    engine_.entities.prepare(out.count);
+    staging made(engine_, out.count);
+    made.construct(given_chunk, given, prototype);
+    scope whole(engine_);
+    made.commit();
+    if (out.count != 0) std::memcpy(out.data, made.ids().data, out.count * out.width);
+    whole.commit();
+}
+
+void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
+                         const row_values& given) {
+    const writer_guard writer(engine_, "clone");
+    if (engine_.gate.is_deferred("clone")) return record_many(out, given_chunk, given, &prototype);
+    location at;
+    if (!engine_.entities.find(prototype.id, at))
+        engine_.errors.raise_not_alive(prototype, "clone");
+    chunk_data& original = engine_.graph.at(at.chunk);
+    chunk_data& part = engine_.catalog.cloned_part(original);
+    if (engine_.sparse.has_any(prototype.id) || engine_.catalog.has_sparse_part(given_chunk) ||
+        engine_.catalog.has_sparse_part(part))
+        return stage_many(out, given_chunk, given, &prototype);
+    chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
+    engine_.entities.prepare(out.count);
+    if (into.index == chunk_index{}) return spawn_many(out, into, {});
+    refuse_uncopyable(prototype, part, given_chunk);
+    create_rows(into, out.count, given,
+                {.copied = &part, .from = &original, .row = at.row, .defaulted = &given_chunk});
+    show_rows(out, into);
+}
+
+/// Records `spawn_many` or, with a prototype, `clone_many`.
+void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values& given,
+                          const target* prototype) {
+    array_list<std::uint64_t> all(out.count);
+    record_guard guard(engine_.transaction, engine_.pending);
+    if (prototype != nullptr && !engine_.entities.alive(prototype->id))
+        engine_.errors.raise_not_alive(*prototype, "clone");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = record_new_id();
+        if (prototype != nullptr) record_copies(all[i], *prototype, given_chunk);
+        for (std::size_t at = 0; at < given.fragments.size(); ++at) {
+            fragment_data& fragment = *given.fragments[at];
+            const auto* const value = static_cast<const std::byte*>(given.values[at]);
+            engine_.transaction.record_copy(all[i], change_kind::put, fragment,
+                                            value + i * given.step * fragment.type->size, false);
+        }
+        for (fragment_data* owned : given_chunk.fragments)  // fragments without a given value
+            if (given.find(owned) == nullptr)
+                engine_.transaction.record_default(all[i], change_kind::put, *owned);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) out.set(i, all[i]);
+    guard.keep();
+}
+
+// ---- rows that the caller fills ----------------------------------------------------------------
+
+void spawner::spawn_rows(std::size_t count, chunk_data& given_chunk, const row_values& given,
+                         const row_filler& fill) {
+    const writer_guard writer(engine_, "spawn");
+    if (engine_.gate.is_deferred("spawn")) {
+        chunk_data staged;  // outside of the graph
+        scope whole(engine_);
+        stage_rows(staged, count, given_chunk, given);
+        fill(staged, 0);
+        record_rows(staged);
+        return whole.commit();
+    }
+    if (engine_.catalog.has_sparse_part(given_chunk)) {
+        staging made(engine_, count);
+        made.construct(given_chunk, given, nullptr);
+        made.create();
+        scope whole(engine_);
+        fill(made.rows(), 0);
+        made.commit();
+        return whole.commit();
+    }
+    chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given_chunk);
+    create_rows(into, count, given, {});
+    const std::size_t first = into.size - count;
+    scope_guard rollback([&] { engine_.destroyer.destroy_rows(into, first); });
+    scope whole(engine_);
+    fill(into, first);
+    if (engine_.notifier.notifies_insert(into))
+        engine_.notifier.inserted({into.ids.at(first), count, into.ids.size}, into.fragments);
+    rollback.dismiss();
+    whole.commit();
+}
+
+/// Creates new entities with their values in a chunk outside of the graph.
+void spawner::stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,
+                         const row_values& given) {
+    staged.fragments = fragments_for(engine_, given_chunk, nullptr);
+    staged.ids = column(*engine_.graph.empty_chunk().ids.type, nullptr);
+    for (fragment_data* fragment : staged.fragments) {
+        if (fragment->type->pinned)
+            raise(errc::not_movable, text(fragment->name,
+                                          " cannot be moved, so spawn_rows cannot fill it in a "
+                                          "scope; spawn one by one or outside of the scope"));
+        if (fragment->type->size != 0) staged.columns.push_back(column(*fragment->type, fragment));
+    }
+    refuse_without_default(staged, {}, given);
+    bool done = staged.ids.resize(0, count, {});
+    for (column& source : staged.columns) done = done && source.resize(0, count, {});
+    if (!done) raise_out_of_memory();
+    for (std::size_t row = 0; row < count; ++row) staged.set_id(row, record_new_id());
+    write_rows(staged, count, given, {});
+    staged.size = staged.capacity = count;
+}
+
+void spawner::record_rows(chunk_data& staged) {
+    // Starts at the last row, so that the remaining rows are intact if this throws.
+    while (staged.size != 0) {
+        const std::size_t row = staged.size - 1;
+        const std::uint64_t made = staged.id_at(row);
+        array_list<void*> rooms;
+        const std::uint32_t first = engine_.pending.now().entries;
+        for (fragment_data* fragment : staged.fragments) {
+            journal_entry& entry = engine_.pending.add(made, change_kind::put, fragment);
+            const bool has_room = fragment->type->size != 0 || fragment->sparse_values != nullptr;
+            rooms.push_back(has_room ? engine_.transaction.take_room(entry) : nullptr);
+        }
+        const busy_guard busy(engine_.gate);
+        for (std::size_t i = 0, at = 0; i < rooms.size(); ++i) {
+            if (staged.fragments[i]->type->size == 0) continue;
+            const column& column = staged.columns[at++];
+            column.relocate(static_cast<std::byte*>(rooms[i]), column.at(row), 1);
+            engine_.pending.entry(first + static_cast<std::uint32_t>(i)).value = rooms[i];
+        }
+        --staged.size;
+    }
+}
+
+// ---- fragments ---------------------------------------------------------------------------------
+
+std::uint64_t spawner::make_fragment(value_type_ref type, std::string_view name) {
+    const std::uint64_t made = spawn({}, nullptr);
+    scope_guard rollback([&] {
+        if (engine_.entities.alive(made)) engine_.destroyer.rollback_spawn(made);
+    });
+    if (!engine_.entities.alive(made))  // a hook destroyed it
+        engine_.errors.raise_not_alive({made, {}}, "fragment");
+    engine_.catalog.add(made, type);
+    if (!name.empty()) engine_.catalog.name({made, {}}, name);
+    rollback.dismiss();
+    return made;
+}
+
+std::uint64_t spawner::make_fragment(const type_info& own, std::string_view name) {
+    engine_.gate.refuse_in_change("fragment");
+    auto copy = std::make_unique<const type_info>(own);
+    const std::uint64_t made = make_fragment({copy.get(), no_type}, name);
+    engine_.fragments.find(made)->own_type = copy.release();
+    return made;
+}
+
+}  // namespace muster::detail

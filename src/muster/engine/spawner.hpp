@@ -1,0 +1,107 @@
+// spawner: creates entities: one, many, clones.
+#pragma once
+
+#include <muster/change/change.hpp>
+#include <muster/engine/staging.hpp>
+#include <muster/storage/chunk_data.hpp>
+#include <muster/storage/id_column.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace muster::detail {
+
+struct engine;
+class held_values;
+
+/// A caller's function that writes the values of new rows: of `rows`, from row `first` on.
+struct row_filler {
+    void (*call)(const void* what, const chunk_data& rows, std::size_t first);
+    const void* what;
+
+    void operator()(const chunk_data& rows, std::size_t first) const { call(what, rows, first); }
+};
+
+class MUSTER_API spawner {
+public:
+    explicit spawner(engine& owner) noexcept : engine_(owner) {}
+    spawner(const spawner&) = delete;
+    spawner& operator=(const spawner&) = delete;
+
+    /// Creates an entity with these values: `wanted` or, if that is null, a new id.
+    std::uint64_t spawn(std::span<change> values, const std::uint64_t* wanted);
+    /// Creates an entity like `prototype`, with the given values in place of its own.
+    std::uint64_t clone(target prototype, std::span<change> values);
+
+    /// Creates an entity for each element of `out`, in one chunk; all or none.
+    void spawn_many(id_span out, chunk_data& given_chunk, const row_values& given);
+    void clone_many(id_span out, target prototype, chunk_data& given_chunk,
+                    const row_values& given);
+    /// Creates `count` entities; `fill` writes the values of the new rows.
+    void spawn_rows(std::size_t count, chunk_data& given_chunk, const row_values& given,
+                    const row_filler& fill);
+    /// Does every part of the creation of `count` ids that may throw.
+    void prepare(std::size_t count);
+
+    /// Creates a fragment, with this name if it is not empty.
+    std::uint64_t make_fragment(value_type_ref type, std::string_view name);
+    /// The same, for a type that is described at run time. The fragment stores a copy.
+    std::uint64_t make_fragment(const type_info& own, std::string_view name);
+
+private:
+    /// The origin of those values of new rows that are not given.
+    struct row_origin {
+        const chunk_data* copied = nullptr;  // the fragments to copy; null: none
+        const chunk_data* from = nullptr;    // the chunk to copy from
+        std::size_t row = 0;
+        const chunk_data* written = nullptr;    // fragments that the caller writes; null: none
+        const chunk_data* defaulted = nullptr;  // fragments with default values unless given
+        [[nodiscard]] bool writes(const fragment_data& fragment) const noexcept {
+            return written != nullptr && written->has(fragment);
+        }
+        [[nodiscard]] bool copies(const fragment_data& fragment) const noexcept {
+            return copied != nullptr && copied->has(fragment) &&
+                   (defaulted == nullptr || !defaulted->has(fragment));
+        }
+    };
+
+    std::uint64_t spawn_now(chunk_data& into, chunk_data& given, std::span<change> values,
+                            std::span<fragment_data* const> fragments, const std::uint64_t* wanted);
+    template <class Fill>
+    std::uint64_t spawn_notifying(Fill fill, std::span<change> values,
+                                  std::span<fragment_data* const> fragments,
+                                  const std::uint64_t* wanted, bool opens_scope);
+    template <class Record>
+    std::uint64_t record_entity(Record record, const std::uint64_t* wanted);
+    std::uint64_t record_spawn(std::span<change> values, const std::uint64_t* wanted);
+    std::uint64_t record_new_id();
+    void hold_copies(held_values& held, target prototype, const chunk_data& given);
+    void record_copies(std::uint64_t made, target prototype, const chunk_data& given);
+    void record_many(id_span out, chunk_data& given_chunk, const row_values& given,
+                     const target* prototype);
+    void stage_many(id_span out, const chunk_data& given_chunk, const row_values& given,
+                    const target* prototype);
+    void stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,
+                    const row_values& given);
+    void record_rows(chunk_data& staged);
+    void spawn_empty(id_span out);
+
+    void write_rows(chunk_data& into, std::size_t count, const row_values& given,
+                    const row_origin& origin);
+    void create_rows(chunk_data& into, std::size_t count, const row_values& given,
+                     const row_origin& origin);
+    void construct_given(chunk_data& into, std::span<const change> values,
+                         std::span<fragment_data* const> fragments) noexcept;
+    void refuse_without_default(const chunk_data& into, const row_origin& origin,
+                                const row_values& given) const;
+    void refuse_uncopyable(target prototype, const chunk_data& part, const chunk_data& given) const;
+    void append_rows(chunk_data& into, std::size_t count) noexcept;
+    std::uint64_t append_row(chunk_data& into, std::uint64_t made) noexcept;
+    void show_rows(id_span out, chunk_data& into);
+
+    engine& engine_;
+};
+
+}  // namespace muster::detail

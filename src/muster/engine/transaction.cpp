@@ -1,0 +1,288 @@
+#include <muster/base/error.hpp>
+#include <muster/base/first_error.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace muster::detail {
+
+// ---- scopes ------------------------------------------------------------------------------------
+
+transaction::transaction(engine& owner) noexcept
+    : engine_(owner), journal_(owner.pending), held_(owner.gate, owner.scratch) {}
+
+void transaction::replace(const open_scope& open, open_scope* by) noexcept {
+    open_scope** at = &innermost_;
+    while (*at != &open) at = &(*at)->outer_;
+    *at = by;
+}
+
+void open_scope::cancel() noexcept {
+    if (owner_->transaction.innermost_ != this) {
+        // Inner scopes may still use the entries, so the next inner scope drops them when it ends.
+        open_scope* inner = owner_->transaction.innermost_;
+        while (inner->outer_ != this) inner = inner->outer_;
+        inner->start_ = start_;
+        inner->is_cancelled_ = true;
+    } else {
+        owner_->transaction.rewind(start_);
+    }
+    end();
+}
+
+void open_scope::commit_among_others() {
+    if (is_cancelled_) return cancel();
+    // The next inner scope, which is still open, takes over the entries.
+    open_scope* inner = owner_->transaction.innermost_;
+    while (inner->outer_ != this) inner = inner->outer_;
+    inner->start_ = start_;
+    end();
+}
+
+void transaction::defer() {
+    engine_.gate.refuse_in_change("defer");
+    (void)new scope(engine_, true);
+}
+
+void transaction::commit() {
+    engine_.gate.refuse_in_change("commit");
+    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit");
+    const std::unique_ptr<scope> last(static_cast<scope*>(innermost_));  // made by `defer`
+    last->commit();
+}
+
+void transaction::cancel() {
+    engine_.gate.refuse_in_change("cancel");
+    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("cancel");
+    delete static_cast<scope*>(innermost_);
+}
+
+void transaction::drop_scopes(const open_scope* kept) noexcept {
+    while (innermost_ != nullptr && innermost_ != kept && innermost_->is_users_)
+        delete static_cast<scope*>(innermost_);
+}
+
+void transaction::raise_unbalanced(const char* call) const {
+    raise(errc::unbalanced_scope,
+          innermost_ == nullptr
+              ? text(call, "() without defer(): no scope is open")
+              : text(call,
+                     "() without defer(): the innermost scope belongs to a loop, a callback, a "
+                     "hook or a `deferred`, which closes it itself"));
+}
+
+void transaction::rewind(const journal::position& to) noexcept {
+    journal_entry gone{};
+    while (journal_.pop_entry(to, gone)) end_value(gone);
+    for (open_scope* open = innermost_; open != nullptr; open = open->outer_)
+        if (open->start_.groups > to.groups || open->start_.entries > to.entries) open->start_ = to;
+    journal_group group{};
+    while (journal_.pop_group(to, group))
+        if (group.is_new_entity) engine_.destroyer.rollback_spawn(group.id);
+}
+
+// ---- recording ---------------------------------------------------------------------------------
+
+void* transaction::take_room(journal_entry& entry) {
+    sparse_set* const set = entry.fragment->sparse_values;
+    if (set == nullptr) return journal_.allocate(*entry.fragment->type);
+    entry.slot = set->take();
+    return set->at(entry.slot);
+}
+
+void transaction::record_value(std::uint64_t e, change_kind kind, fragment_data& fragment,
+                               const change& given) {
+    if (given.is_default) return record_default(e, kind, fragment);
+    journal_entry& made = journal_.add(e, kind, &fragment);
+    if (fragment.type->size == 0 && fragment.sparse_values == nullptr) return;
+    void* const room = take_room(made);
+    if (fragment.type->size == 0) return;
+    {
+        const busy_guard busy(engine_.gate);
+        given.construct_at(room, fragment.type->size);
+    }
+    made.value = room;
+}
+
+void transaction::record_copy(std::uint64_t e, change_kind kind, fragment_data& fragment,
+                              const void* value, bool as_clone) {
+    journal_entry& made = journal_.add(e, kind, &fragment);
+    if (fragment.type->size == 0 && fragment.sparse_values == nullptr) return;
+    void* const room = take_room(made);
+    if (fragment.type->size == 0) return;
+    const busy_guard busy(engine_.gate);
+    if (as_clone)
+        fragment.copy_value(room, value, 1);
+    else
+        fragment.type->copy_values(room, value, 1, 0);
+    made.value = room;
+}
+
+void transaction::record_default(std::uint64_t e, change_kind kind, fragment_data& fragment) {
+    if (!fragment.has_default()) error_reporter::raise_no_default(fragment, fragment.name);
+    journal_entry& made = journal_.add(e, kind, &fragment);
+    if (fragment.type->size == 0 && fragment.sparse_values == nullptr) return;
+    void* const room = take_room(made);
+    if (fragment.type->size == 0) return;
+    const busy_guard busy(engine_.gate);
+    fragment.default_construct(room, 1);
+    made.value = room;
+}
+
+void transaction::drop_values(std::uint32_t last) noexcept {
+    for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
+        journal_entry& entry = journal_.entry(at);
+        if (!has_component(entry.kind)) continue;
+        end_value(entry);
+        entry.value = nullptr;
+        entry.slot = no_slot;
+    }
+}
+
+void transaction::end_value(const journal_entry& entry) noexcept {
+    if (!has_component(entry.kind) || entry.fragment == nullptr) return;
+    const busy_guard busy(engine_.gate);
+    end_pending(*entry.fragment, entry.value, entry.slot);
+}
+
+// ---- applying the journal ----------------------------------------------------------------------
+
+void transaction::apply_recorded() {
+    first_error error;
+    error.attempt([&] { apply_journal(); });
+    if (engine_.submissions.has_submissions())
+        error.attempt([&] { engine_.parallel.apply_submitted(); });
+    error.rethrow();
+}
+
+void transaction::apply_journal() {
+    scope whole(engine_);  // defers changes made by hooks to the end
+    first_error error;
+    for (std::uint32_t i = 0; i < journal_.size(); ++i) {
+        journal_.begin(i + 1);
+        error.attempt([&] { apply_group(i); });
+    }
+    journal_.clear();
+    for (open_scope* open = innermost_; open != nullptr; open = open->outer_) open->start_ = {};
+    whole.end();
+    error.rethrow();
+}
+
+/// Fast path for an entity with the same changes as the previous entity. Applies the same
+/// transition if that takes neither user code nor memory; returns false otherwise.
+bool transaction::apply_like_last(std::uint64_t e, const journal_group& group) noexcept {
+    if (!last_ || last_epoch_ != engine_.graph.epoch()) return false;
+    std::size_t i = last_shape_.size();
+    for (std::uint32_t at = group.last; at != journal::none;) {
+        const journal_entry& entry = journal_.entry(at);
+        if (i == 0 || !(last_shape_[i - 1] == change_shape{entry.fragment, entry.kind}))
+            return false;
+        last_values_[--i].at = entry.value;
+        at = entry.previous;
+    }
+    return i == 0 &&
+           engine_.applier.apply_bytes(e, *last_, {last_values_.data(), last_values_.size()},
+                                       group.is_new_entity);
+}
+
+/// Applies all changes recorded for one entity, or none.
+void transaction::apply_group(std::uint32_t which) {
+    const journal_group group = journal_.group(which);
+    if (group.is_barrier) return apply_barrier(group);
+    if (apply_like_last(group.id, group)) return;
+
+    bool is_done = false;
+    const scope_guard rest([&] {
+        if (!is_done) drop_values(group.last);
+        held_.clear();
+        if (!is_done && group.is_new_entity) engine_.destroyer.rollback_spawn(group.id);
+    });
+    scope changes(engine_);  // changes of hooks; dropped on failure
+    const journal_note* end = nullptr;
+    bool is_lost = false;
+    for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous) {
+        journal_entry& entry = journal_.entry(at);
+        if (entry.kind == change_kind::destroy) {
+            end = static_cast<const journal_note*>(entry.value);
+        } else if (entry.fragment == nullptr && entry.kind != change_kind::clear) {
+            is_lost = is_lost || has_component(entry.kind);
+        } else {
+            held_.add({entry.fragment, entry.kind}, {entry.value, entry.slot});
+            entry.value = nullptr;
+            entry.slot = no_slot;
+        }
+    }
+    held_.reverse();
+    if (!engine_.entities.alive(group.id)) {
+        // An earlier change destroyed the entity: the others have no effect.
+    } else if (end != nullptr) {
+        destroy_now({group.id, end->where}, *end, group.is_new_entity);
+    } else if (is_lost) {
+        raise(errc::dead_fragment,
+              text("a change of ", engine_.errors.describe(group.id),
+                   " is dropped: its fragment was destroyed in the same scope"));
+    } else {
+        apply_changes(group.id, group.is_new_entity);
+    }
+    is_done = true;
+    changes.commit();
+}
+
+void transaction::destroy_now(target of, const journal_note& note, bool is_new_entity) {
+    const system_guard acts(engine_, note.system);
+    held_.clear();  // first, since the fragments of the values may be destroyed, too
+    if (is_new_entity && engine_.fragments.find(of.id) == nullptr) {  // no hook has seen it
+        engine_.destroyer.record_provenance(of);
+        engine_.destroyer.rollback_spawn(of.id);
+    } else {
+        engine_.destroyer.destroy_notifying(of);
+    }
+}
+
+void transaction::apply_changes(std::uint64_t e, bool is_new_entity) {
+    chunk_data& here = engine_.components.chunk_of(e);
+    const transition_ref step = engine_.catalog.transition_for(here, e, held_.shape());
+    const bool may_repeat = step->moves_bytes && step->ignores_sparse && !step->has_notices;
+    if (may_repeat) {
+        last_ = {};
+        last_shape_.assign(held_.shape().data(), held_.shape().data() + held_.shape().size());
+        last_values_.resize(last_shape_.size());
+        last_epoch_ = engine_.graph.epoch();
+    }
+    engine_.applier.apply(e, *step, held_.values(), is_new_entity);
+    if (may_repeat) last_ = step;
+}
+
+void transaction::apply_barrier(const journal_group& group) {
+    const journal_entry change = journal_.entry(group.last);
+    const auto* const note = static_cast<const journal_note*>(change.value);  // null: none
+    switch (change.kind) {
+    case change_kind::batch: engine_.batch.apply(group); break;
+    case change_kind::destroy: {
+        if (!engine_.entities.alive(group.id)) break;
+        const system_guard acts(engine_, note->system);
+        scope whole(engine_);
+        engine_.destroyer.destroy_notifying({group.id, note->where});
+        whole.commit();
+        break;
+    }
+    case change_kind::clear_fragment:
+        if (change.fragment != nullptr) engine_.batch.clear_fragment_now(*change.fragment);
+        break;
+    case change_kind::copy_fragment:
+        if (change.fragment != nullptr)
+            engine_.batch.copy_fragment_now(
+                engine_.catalog.get(group.id, "copy_fragment", &note->where), *change.fragment);
+        break;
+    default:
+        for (chunk_data* chunk : engine_.graph.all())
+            if (chunk->serial == group.id && note->count > chunk->size)
+                chunk->make_room(note->count - chunk->size, engine_.graph.row_limit(), {});
+    }
+}
+
+}  // namespace muster::detail

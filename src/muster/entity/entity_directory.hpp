@@ -1,0 +1,149 @@
+// entity_directory: the entities of a world, as code sees them that is compiled once for all
+// layouts. Ids are passed as `basic_id::value`. `entity_table` implements it for a layout.
+//
+// A call costs a virtual call. The calls in bulk exist so that code about many entities pays it
+// once; fast paths are templates of the layout, and do not come here.
+#pragma once
+
+#include <muster/base/array_list.hpp>
+#include <muster/base/config.hpp>
+#include <muster/change/change.hpp>
+#include <muster/change/gate.hpp>
+#include <muster/entity/destroy_marks.hpp>
+#include <muster/storage/chunk_data.hpp>
+#include <muster/storage/id_column.hpp>
+#include <muster/storage/transition.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace muster::detail {
+
+/// Where the values of an entity are. An entity without components is in the empty chunk.
+struct location {
+    chunk_index chunk{};
+    std::size_t row = 0;
+};
+
+class MUSTER_API entity_directory {
+public:
+    entity_directory(unsigned key_bits, std::uint64_t null) noexcept
+        : key_bits_(key_bits), null_(null) {}
+    entity_directory(const entity_directory&) = delete;
+    entity_directory& operator=(const entity_directory&) = delete;
+
+    [[nodiscard]] std::uint64_t key_of(std::uint64_t e) const noexcept {
+        return e & ((std::uint64_t{1} << key_bits_) - 1);
+    }
+    [[nodiscard]] std::uint64_t null() const noexcept { return null_; }
+
+    // ---- lookup --------------------------------------------------------------------------------
+
+    /// Finds a living entity of this world. In a parallel phase, an entity of this phase is found
+    /// without components.
+    [[nodiscard]] virtual bool find(std::uint64_t e, location& at) const noexcept = 0;
+    [[nodiscard]] bool alive(std::uint64_t e) const noexcept {
+        location at;
+        return find(e, at);
+    }
+    /// Returns where a living entity is.
+    [[nodiscard]] location locate(std::uint64_t e) const noexcept {
+        location at;
+        (void)find(e, at);
+        return at;
+    }
+    /// Whether the id names another world.
+    [[nodiscard]] virtual bool is_foreign(std::uint64_t e) const noexcept = 0;
+    [[nodiscard]] virtual std::uint64_t version_of(std::uint64_t e) const noexcept = 0;
+    /// Returns the living id with the lowest key at or above `key`, or the null id. Includes
+    /// world-owned ids.
+    [[nodiscard]] virtual std::uint64_t next_living(std::uint64_t key) const noexcept = 0;
+    /// Whether the record of this id is in the array of records.
+    [[nodiscard]] virtual bool is_dense(std::uint64_t e) const noexcept = 0;
+    /// The number of living ids, and how many fit into the array of records.
+    [[nodiscard]] virtual std::size_t size() const noexcept = 0;
+    [[nodiscard]] virtual std::size_t capacity() const noexcept = 0;
+
+    // ---- rows ----------------------------------------------------------------------------------
+
+    virtual void place(std::uint64_t e, location at) noexcept = 0;
+    /// Sets the locations of the ids in these rows of a chunk. For the empty chunk, `chunk` has the
+    /// ids, and they are placed there.
+    virtual void place_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
+                            chunk_index where) noexcept = 0;
+    /// Moves a row along a transition that moves bytes, and stores the given values. The target has
+    /// room. False, and nothing is changed, if the entity is not in the transition's chunk.
+    virtual bool move_bytes(std::uint64_t e, const transition& step,
+                            std::span<const pending_value> values) noexcept = 0;
+    /// Moves a row along a transition without arrivals in between, and destroys dropped values.
+    virtual void move_row(std::uint64_t e, const transition& step, gate& changes) noexcept = 0;
+    /// Removes the row of an entity and destroys its values. The entity is in the empty chunk then.
+    virtual void remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept = 0;
+
+    // ---- creating and destroying ---------------------------------------------------------------
+
+    /// Does every part of the next `count` creations that may throw; they then cannot fail.
+    virtual void prepare(std::size_t count) = 0;
+    virtual std::uint64_t create() = 0;
+    /// Creates ids for all of `out`, or throws.
+    virtual void create_all(id_span out) = 0;
+    /// Creates the ids of `count` new rows of a chunk, after `prepare`.
+    virtual void create_rows(chunk_data& into, std::size_t count) noexcept = 0;
+    /// Undoes `create`, whose id no caller has seen.
+    virtual void undo_create(std::uint64_t e) noexcept = 0;
+    /// Throws the error of `create_at`, if any.
+    virtual void refuse_at(std::uint64_t wanted) const = 0;
+    virtual void create_at(std::uint64_t wanted) = 0;
+    /// Returns an id for `create_at`, with the highest free key. Throws `errc::id_overflow`.
+    [[nodiscard]] virtual std::uint64_t highest_free() const = 0;
+    virtual bool destroy(std::uint64_t e) noexcept = 0;
+    /// Destroys the ids in these rows, from the last on. Calls `destroy_marked` instead for those
+    /// that are marked, or have used their last version. The caller removes the rows.
+    virtual void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
+                              const destroy_marks& marks,
+                              void (*destroy_marked)(void* context, std::uint64_t e) noexcept,
+                              void* context) noexcept = 0;
+
+    virtual void reserve(std::size_t count) = 0;
+    virtual std::size_t recycle_tombstones() = 0;
+    virtual void trim() noexcept = 0;
+
+    // ---- reserved ids and parallel phases ------------------------------------------------------
+
+    /// Reserves a few keys. Returns their ids in reverse; none if no key is open. Any thread.
+    virtual void take_reserved(array_list<std::uint64_t>& out) = 0;
+    [[nodiscard]] virtual bool has_open_keys() const noexcept = 0;
+    [[nodiscard]] virtual std::uint64_t available() const noexcept = 0;
+    [[nodiscard]] virtual std::size_t fair_count() const noexcept = 0;
+    virtual std::uint64_t reserve_id() = 0;
+    virtual bool claim_reserved(std::uint64_t e) = 0;
+    virtual void give_up(std::uint64_t e) = 0;
+
+    /// Lets several threads create ids, until `end_sharing`.
+    virtual void begin_sharing() = 0;
+    [[nodiscard]] virtual bool is_sharing() const noexcept = 0;
+    virtual std::uint64_t create_shared() = 0;
+    virtual void end_sharing() = 0;
+
+    // ---- messages ------------------------------------------------------------------------------
+
+    /// "E:1-42[3]"
+    [[nodiscard]] virtual std::string text_of(std::uint64_t e) const = 0;
+    [[nodiscard]] virtual std::uint64_t world_of(std::uint64_t e) const noexcept = 0;
+    /// Whether this world issued the id.
+    [[nodiscard]] virtual bool is_well_formed(std::uint64_t e) const noexcept = 0;
+    [[nodiscard]] virtual bool has_lived(std::uint64_t e) const noexcept = 0;
+    /// "slot 42 is now at version 4"
+    [[nodiscard]] virtual std::string slot_text(std::uint64_t e) const = 0;
+
+protected:
+    ~entity_directory() = default;
+
+private:
+    unsigned key_bits_;
+    std::uint64_t null_;
+};
+
+}  // namespace muster::detail

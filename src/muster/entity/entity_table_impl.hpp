@@ -1,0 +1,367 @@
+// The part of entity_table.hpp that is compiled once per layout.
+#pragma once
+
+#include <muster/base/text.hpp>
+#include <muster/entity/entity_table.hpp>
+#include <muster/id/pool_sharing.hpp>
+
+namespace muster::detail {
+
+template <class Layout>
+struct entity_table<Layout>::sharing {
+    explicit sharing(pool_type& pool) : ids(pool) {}
+    pool_sharing<Layout, record_type> ids;
+    record_type without_components = record_type::live(id_type{});
+};
+
+template <class Layout>
+entity_table<Layout>::~entity_table() {
+    delete sharing_;
+}
+
+template <class Layout>
+void entity_table<Layout>::begin_sharing() {
+    if (sharing_ == nullptr) sharing_ = new sharing(pool_);
+}
+
+template <class Layout>
+void entity_table<Layout>::end_sharing() {
+    struct guard {
+        sharing*& owned;
+        ~guard() {
+            delete owned;
+            owned = nullptr;
+        }
+    };
+    const guard end{sharing_};
+    sharing_->ids.end();
+}
+
+template <class Layout>
+auto entity_table<Layout>::find_overflow(id_type e) const noexcept -> const record_type* {
+    const record_type* const found = pool_.find(e.key());
+    if (found != nullptr && found->seen().is(e, pool_.origin())) return found;
+    return sharing_ != nullptr && sharing_->ids.has(e) ? &sharing_->without_components : nullptr;
+}
+
+template <class Layout>
+auto entity_table<Layout>::find_overflow_record(std::uint64_t key) const noexcept -> record_type* {
+    // SAFETY: only non-const functions write to the record, so the pool is not const then.
+    return const_cast<record_type*>(pool_.find(key));
+}
+
+template <class Layout>
+void entity_table<Layout>::move_row(id_type e, record_type& found, const transition& step,
+                                    gate& changes) noexcept {
+    chunk_data& from = *step.from;
+    chunk_data& to = *step.to;
+    const std::size_t row = found.row();
+    if (from.is_nontrivial && step.drops) {
+        // Destructors run first: one that queries the world must find the row where it was.
+        const busy_guard busy(changes);
+        for (std::size_t i = 0; i < from.columns.size(); ++i)
+            if (step.columns[i] == transition::dropped)
+                from.columns[i].destroy(from.columns[i].at(row), 1);
+    }
+    const std::size_t to_row = to.size++;
+    ids(to)[to_row] = e;
+    found.place(to.index, to_row);
+    if (from.index == chunk_index{}) return;
+    const std::size_t last = --from.size;
+    id_type* const tenants = ids(from);
+    if (row != last) {
+        const id_type moved = tenants[row] = tenants[last];
+        pool_.find(moved.key())->place(from.index, row);
+    }
+    if (from.is_nontrivial) return move_values(from, step, row, to_row, changes);
+    const column* const targets = to.columns.data();
+    const std::uint32_t* target = step.columns.data();
+    for (const column& source : from.columns) {
+        const std::uint32_t which = *target++;
+        source.take_bytes(row, last, which == transition::dropped ? nullptr : targets + which,
+                          to_row);
+    }
+}
+
+/// Moves the values of a row along the transition; those of the last row replace them.
+template <class Layout>
+[[gnu::noinline]] void entity_table<Layout>::move_values(const chunk_data& from,
+                                                         const transition& step, std::size_t row,
+                                                         std::size_t to_row,
+                                                         gate& changes) noexcept {
+    const busy_guard busy(changes);
+    const std::size_t last = from.size;  // the caller has removed it
+    const std::uint32_t* target = step.columns.data();
+    for (const column& source : from.columns) {
+        const std::uint32_t which = *target++;
+        std::byte* const value = source.at(row);
+        if (which != transition::dropped)
+            source.relocate(step.to->columns[which].at(to_row), value, 1);
+        if (row != last) source.relocate(value, source.at(last), 1);
+    }
+}
+
+// ---- entity_adapter ----------------------------------------------------------------------------
+
+template <class Layout>
+bool entity_adapter<Layout>::find(std::uint64_t e, location& at) const noexcept {
+    const record_type* const found = table_.find(typed(e));
+    if (found == nullptr || typed(e).value() != e) return false;
+    at = {found->chunk(), found->row()};
+    return true;
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::is_foreign(std::uint64_t e) const noexcept {
+    const id_type id = typed(e);
+    return Layout::world_bits != 0 && id.world() != 0 && id.world() != pool().world();
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::version_of(std::uint64_t e) const noexcept {
+    return typed(e).version();
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::next_living(std::uint64_t key) const noexcept {
+    return pool().next_living(larger(key, Layout::first_key)).value();
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::is_dense(std::uint64_t e) const noexcept {
+    return pool().is_dense(key_of(e));
+}
+
+template <class Layout>
+std::size_t entity_adapter<Layout>::capacity() const noexcept {
+    return pool().capacity();
+}
+
+template <class Layout>
+void entity_adapter<Layout>::place(std::uint64_t e, location at) noexcept {
+    pool().find(key_of(e))->place(at.chunk, at.row);
+}
+
+template <class Layout>
+void entity_adapter<Layout>::place_rows(const chunk_data& chunk, std::size_t first,
+                                        std::size_t count, chunk_index where) noexcept {
+    const id_type* const all = table_.ids(chunk) + first;
+    const std::size_t step = where == chunk_index{} ? 0 : 1;
+    for (std::size_t i = 0; i < count; ++i)
+        pool().find(all[i].key())->place(where, (first + i) * step);
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::move_bytes(std::uint64_t e, const transition& step,
+                                        std::span<const pending_value> values) noexcept {
+    chunk_data& from = *step.from;
+    chunk_data& to = *step.to;
+    const id_type id = typed(e);
+    record_type* const found = table_.find_record(id.key());
+    if (found == nullptr || !found->is(id, pool().origin()) || found->chunk() != from.index)
+        return false;
+    std::size_t to_row = found->row();
+    if (&from != &to) {
+        const std::size_t row = to_row;
+        to_row = to.size;
+        const bool has_target = to.index != chunk_index{};
+        found->place(to.index, has_target ? to_row : 0);
+        if (from.index != chunk_index{}) {
+            const std::size_t last = --from.size;
+            if (row != last) {
+                const id_type moved = table_.ids(from)[row] = table_.ids(from)[last];
+                pool().find(moved.key())->place(from.index, row);
+            }
+            const std::uint32_t* target = step.columns.data();
+            const column* const targets = to.columns.data();
+            for (const column& source : from.columns) {
+                const std::uint32_t which = *target++;
+                source.take_bytes(row, last,
+                                  which == transition::dropped ? nullptr : targets + which, to_row);
+            }
+        }
+        if (has_target) table_.ids(to)[to.size++] = id;
+    }
+    for (const transition::arrival& arrival : step.arrivals)
+        to.columns[arrival.column].put_bytes(to_row, values[arrival.given].at);
+    return true;
+}
+
+template <class Layout>
+void entity_adapter<Layout>::move_row(std::uint64_t e, const transition& step,
+                                      gate& changes) noexcept {
+    table_.move_row(typed(e), *table_.find_record(key_of(e)), step, changes);
+}
+
+template <class Layout>
+void entity_adapter<Layout>::remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept {
+    table_.remove_row(*table_.find_record(key_of(e)), from, changes);
+}
+
+template <class Layout>
+void entity_adapter<Layout>::prepare(std::size_t count) {
+    pool().prepare(count);
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::create() {
+    return pool().create().value();
+}
+
+template <class Layout>
+void entity_adapter<Layout>::create_all(id_span out) {
+    // SAFETY: the caller's array has ids of this layout.
+    pool().create(std::span<id_type>(reinterpret_cast<id_type*>(out.data), out.count));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::create_rows(chunk_data& into, std::size_t count) noexcept {
+    const std::size_t first = into.size;
+    pool().create_now(std::span<id_type>(table_.ids(into) + first, count),
+                      [index = into.index, first](record_type& made, std::size_t i) {
+                          made.place(index, first + i);
+                      });
+    into.size += count;
+}
+
+template <class Layout>
+void entity_adapter<Layout>::undo_create(std::uint64_t e) noexcept {
+    pool().undo_create(typed(e));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::refuse_at(std::uint64_t wanted) const {
+    pool().refuse_at(typed(wanted));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
+    pool().create_at(typed(wanted));
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::highest_free() const {
+    for (std::uint64_t key = Layout::last_key;; --key) {
+        const record_type* const slot = pool().find(key);
+        const std::uint64_t version = slot == nullptr ? pool().first_version() : slot->version();
+        if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
+            return id_type::assemble(key, version, pool().world()).value();
+        if (key == Layout::first_key)
+            raise(errc::id_overflow, "no key is left for the fragment of a new component type");
+    }
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::destroy(std::uint64_t e) noexcept {
+    return pool().destroy(typed(e));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::destroy_rows(
+    const chunk_data& chunk, std::size_t first, std::size_t count, const destroy_marks& marks,
+    void (*destroy_marked)(void* context, std::uint64_t e) noexcept, void* context) noexcept {
+    for (std::size_t i = count; i-- != 0;) {
+        const id_type e = table_.ids(chunk)[first + i];
+        if (!marks.test(e.key()) && pool().is_destroyed_easily(e)) [[likely]]
+            pool().destroy_now(e);
+        else
+            destroy_marked(context, e.value());
+    }
+}
+
+template <class Layout>
+void entity_adapter<Layout>::reserve(std::size_t count) {
+    pool().reserve(count);
+}
+
+template <class Layout>
+std::size_t entity_adapter<Layout>::recycle_tombstones() {
+    return pool().recycle_tombstones();
+}
+
+template <class Layout>
+void entity_adapter<Layout>::trim() noexcept {
+    pool().trim();
+}
+
+template <class Layout>
+void entity_adapter<Layout>::take_reserved(array_list<std::uint64_t>& out) {
+    const auto taken = pool().take_keys(pool().fair_count());
+    for (std::uint64_t i = taken.count; i != 0; --i)
+        out.push_back(pool().id_of_taken(taken.first + i - 1).value());
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::has_open_keys() const noexcept {
+    return pool().has_open_keys();
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::available() const noexcept {
+    return pool().available();
+}
+
+template <class Layout>
+std::size_t entity_adapter<Layout>::fair_count() const noexcept {
+    return pool().fair_count();
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::reserve_id() {
+    return pool().reserve_id().value();
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::claim_reserved(std::uint64_t e) {
+    return pool().claim_reserved(typed(e));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::give_up(std::uint64_t e) {
+    pool().give_up(typed(e));
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::create_shared() {
+    return table_.shared()->ids.create().value();
+}
+
+template <class Layout>
+std::string entity_adapter<Layout>::text_of(std::uint64_t e) const {
+    return to_string(typed(e));
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::world_of(std::uint64_t e) const noexcept {
+    return typed(e).world();
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::is_well_formed(std::uint64_t e) const noexcept {
+    const id_type id = typed(e);
+    return id_type::assemble(id.key(), id.version(), pool().world()) == id && !id.is_null();
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::has_lived(std::uint64_t e) const noexcept {
+    const id_type id = typed(e);
+    const record_type* const found = pool().find(id.key());
+    if (found == nullptr || id.version() < pool().first_version() ||
+        id_type::assemble(id.key(), id.version(), id.world()) != id)
+        return false;
+    const record_type slot = found->seen();
+    const std::uint64_t reached = slot.version() + (slot.is_live(id.key()) ? 1u : 0u);
+    // Where versions start over, a higher version may have lived before.
+    return Layout::on_exhaustion != exhaustion::retire || id.version() < reached;
+}
+
+template <class Layout>
+std::string entity_adapter<Layout>::slot_text(std::uint64_t e) const {
+    const std::uint64_t key = key_of(e);
+    const std::uint64_t version = pool().find(key)->seen().version();
+    return version <= Layout::last_issued_version
+               ? text("slot ", key, " is now at version ", version)
+               : text("slot ", key, " has used its last version");
+}
+
+}  // namespace muster::detail
