@@ -7,10 +7,8 @@
 #include <muster/storage/chunk_data.hpp>
 #include <muster/type/type_index.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <span>
 
 namespace muster::detail {
@@ -51,10 +49,12 @@ private:
 
 /// Recently used sets of fragments, each in the order in which it was passed.
 class recent_sets {
+    static constexpr std::size_t most = 6;  // larger sets are looked up in the graph
+
 public:
     struct entry {
         std::size_t size = 0;
-        fragment_data* fragments[6]{};
+        fragment_data* fragments[most]{};
         chunk_data* chunk = nullptr;
         chunk_data* spawned = nullptr;  // the same chunk, if `spawn` may take the fast path
     };
@@ -69,13 +69,15 @@ public:
     }
     void put(std::span<fragment_data* const> set, chunk_data& chunk, chunk_data* spawned) noexcept {
         entry& made = entries_[place_of(set)];
-        if (set.size() > std::size(made.fragments)) return;
-        std::copy(set.begin(), set.end(), made.fragments);
+        if (set.size() > most) return;
+        for (std::size_t i = 0; i < set.size(); ++i) made.fragments[i] = set[i];
         made.size = set.size();
         made.chunk = &chunk;
         made.spawned = spawned;
     }
-    void clear() noexcept { std::fill(std::begin(entries_), std::end(entries_), entry{}); }
+    void clear() noexcept {
+        for (entry& known : entries_) known = entry{};
+    }
 
 private:
     static constexpr std::size_t count = 8;

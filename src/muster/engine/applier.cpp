@@ -1,5 +1,4 @@
-#include <muster/base/scope_guard.hpp>
-#include <muster/engine/applier.hpp>
+#include <muster/engine/run.hpp>
 
 namespace muster::detail {
 
@@ -11,6 +10,11 @@ bool applier::apply_bytes(std::uint64_t e, const transition& step,
          step.to->index != chunk_index{}))
         return false;
     return mover_.entities.move_bytes(e, step, values);
+}
+
+void applier::apply(std::uint64_t e, const transition& step, std::span<pending_value> values,
+                    bool is_new_entity) {
+    apply(e, step, values, is_new_entity, {}, [] {});
 }
 
 void applier::reserve(std::uint64_t e, const transition& step, argument_addresses arguments) {

@@ -6,7 +6,6 @@
 #include <muster/base/array_list.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/journal.hpp>
-#include <muster/engine/chunk_move.hpp>
 #include <muster/storage/chunk_data.hpp>
 
 #include <cstddef>
@@ -18,6 +17,7 @@
 namespace muster::detail {
 
 struct engine;
+struct value_source;
 
 class MUSTER_API batch {
 public:

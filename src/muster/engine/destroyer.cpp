@@ -1,6 +1,6 @@
 #include <muster/base/first_error.hpp>
 #include <muster/base/scope_guard.hpp>
-#include <muster/engine/engine.hpp>
+#include <muster/engine/run.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include <muster/engine/engine.hpp>
+#include <muster/engine/run.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -12,7 +12,6 @@
 #pragma once
 
 #include <muster/base/arena.hpp>
-#include <muster/base/first_error.hpp>
 #include <muster/catalog/catalog.hpp>
 #include <muster/catalog/component_lookup.hpp>
 #include <muster/catalog/error_reporter.hpp>
@@ -27,6 +26,7 @@
 #include <muster/engine/notifier.hpp>
 #include <muster/engine/open_scope.hpp>
 #include <muster/engine/parallel_recorder.hpp>
+#include <muster/engine/row_mover.hpp>
 #include <muster/engine/sorter.hpp>
 #include <muster/engine/spawner.hpp>
 #include <muster/engine/transaction.hpp>
@@ -179,22 +179,6 @@ inline void open_scope::commit() {
     end();
     if ((!owner.pending.empty() || owner.submissions.has_submissions()) && owner.gate.depth() == 0)
         owner.transaction.apply_recorded();
-}
-
-template <class Apply>
-void transaction::run(Apply apply) {
-    first_error error;
-    bool is_done = false;
-    scope changes(engine_);
-    error.attempt([&] {
-        apply();
-        is_done = true;
-    });
-    if (is_done) return changes.commit();
-    changes.cancel();
-    if (engine_.submissions.has_submissions())
-        error.attempt([&] { engine_.parallel.apply_submitted(); });
-    error.rethrow();
 }
 
 }  // namespace muster::detail

@@ -2,7 +2,7 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/small_list.hpp>
 #include <muster/base/text.hpp>
-#include <muster/engine/engine.hpp>
+#include <muster/engine/run.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,6 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/catalog/error_reporter.hpp>
+#include <muster/engine/chunk_move.hpp>
 #include <muster/engine/held_values.hpp>
 
 #include <algorithm>

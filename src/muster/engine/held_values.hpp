@@ -5,12 +5,13 @@
 #include <muster/base/array_list.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
-#include <muster/engine/chunk_move.hpp>
 
 #include <cstddef>
 #include <span>
 
 namespace muster::detail {
+
+struct value_source;
 
 /// Destroys a pending value and releases its slot, if there are any.
 void end_pending(const fragment_data& fragment, void* value, slot_index slot) noexcept;

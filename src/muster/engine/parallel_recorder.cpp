@@ -3,7 +3,7 @@
 #include <muster/base/integer.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
-#include <muster/engine/engine.hpp>
+#include <muster/engine/run.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -15,13 +15,6 @@ namespace muster::detail {
 
 struct parallel_recorder::lanes {
     std::vector<std::unique_ptr<lane>> all;  // kept for later phases
-};
-
-/// Changes that were caused by the same rows.
-struct parallel_recorder::part {
-    lane* from;
-    lane::mark begin;
-    std::uint32_t end;
 };
 
 parallel_recorder::~parallel_recorder() {
@@ -72,7 +65,7 @@ void parallel_recorder::end_phase(bool is_kept) {
     // Hooks may begin another phase while this one is applied; it must not use these lanes.
     lanes ended;
     ended.all.swap(lanes_->all);
-    std::vector<part> parts;
+    array_list<part> parts;
     bool has_parts = false;
     if (is_kept && has_records)
         error.attempt([&] {
@@ -99,7 +92,7 @@ void parallel_recorder::end_phase(bool is_kept) {
 }
 
 /// Replays the parts in the order in which a single thread would have recorded them.
-void parallel_recorder::merge(std::vector<part>& parts) {
+void parallel_recorder::merge(array_list<part>& parts) {
     std::ranges::sort(parts, [](const part& a, const part& b) {
         return a.begin.work != b.begin.work ? a.begin.work < b.begin.work
                                             : a.begin.row < b.begin.row;

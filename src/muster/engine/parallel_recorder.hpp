@@ -14,7 +14,6 @@
 #include <source_location>
 #include <span>
 #include <string_view>
-#include <vector>
 
 namespace muster::detail {
 
@@ -73,14 +72,19 @@ public:
 
 private:
     struct lanes;
-    struct part;
+    /// Changes that were caused by the same rows.
+    struct part {
+        lane* from;
+        lane::mark begin;
+        std::uint32_t end;
+    };
 
     [[nodiscard]] lane& my_lane(const char* call) const;
     [[nodiscard]] lane* find_living(target of, const char* call) const;
     [[nodiscard]] std::uint64_t create_id();
     void make_lanes(std::size_t count);
     void refuse_misfit(const change& given, const std::source_location* where) const;
-    void merge(std::vector<part>& parts);
+    void merge(array_list<part>& parts);
     void drop(const lanes& all) noexcept;
     template <class Replay>
     void replay(recorder& from, std::uint32_t first, std::uint32_t last, Replay replay_one);

@@ -4,6 +4,7 @@
 #include <muster/base/arena.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
+#include <muster/engine/row_mover.hpp>
 #include <muster/entity/entity_directory.hpp>
 #include <muster/storage/chunk_graph.hpp>
 #include <muster/storage/sparse_table.hpp>
@@ -14,27 +15,6 @@
 #include <span>
 
 namespace muster::detail {
-
-/// The parts of a world that moves of rows use.
-struct row_mover {
-    gate& changes;
-    chunk_graph& graph;
-    sparse_table& sparse;
-    entity_directory& entities;
-    arena& scratch;
-
-    /// Fills a row whose values were moved out with the last row.
-    void close_gap(chunk_data& chunk, std::size_t row) const noexcept;
-    /// Undoes `close_gap`: the row has no values again.
-    void open_gap(chunk_data& chunk, std::size_t row) const noexcept;
-    /// Takes the entity, whose row was moved to the end of `to`, back to this row of `from`, whose
-    /// kept values are moved back. Of a transition that moves bytes and drops nothing.
-    void undo_bytes(std::uint64_t e, const transition& step, std::size_t row) const noexcept;
-    /// Ensures the sparse entry of an entity, which must be marked for destroying. May throw.
-    void prepare_sparse(sparse_set& set, std::uint64_t e) const {
-        sparse.prepare(set, e, entities.is_dense(e));
-    }
-};
 
 /// Moves an entity for which user code runs, or memory is needed. The caller owns the given values
 /// until the move is final. This object owns the default values until then, and the dropped values

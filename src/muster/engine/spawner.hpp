@@ -2,7 +2,6 @@
 #pragma once
 
 #include <muster/change/change.hpp>
-#include <muster/engine/staging.hpp>
 #include <muster/storage/chunk_data.hpp>
 #include <muster/storage/id_column.hpp>
 
@@ -15,6 +14,21 @@ namespace muster::detail {
 
 struct engine;
 class held_values;
+
+/// The values of many new rows: `values[i]` for `fragments[i]`; one for all rows if `step` is 0,
+/// one per row if it is 1. A function that reallocates a column updates the addresses in it.
+struct row_values {
+    std::span<fragment_data* const> fragments;
+    argument_addresses values;
+    std::size_t step = 0;
+
+    /// Returns the position of this fragment's value in `values`, or null.
+    [[nodiscard]] const void* const* find(const fragment_data* fragment) const noexcept {
+        for (std::size_t i = 0; i < fragments.size(); ++i)
+            if (fragments[i] == fragment) return &values[i];
+        return nullptr;
+    }
+};
 
 /// A caller's function that writes the values of new rows: of `rows`, from row `first` on.
 struct row_filler {

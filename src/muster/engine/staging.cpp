@@ -1,6 +1,7 @@
 #include <muster/base/error.hpp>
 #include <muster/base/scope_guard.hpp>
-#include <muster/engine/engine.hpp>
+#include <muster/engine/run.hpp>
+#include <muster/engine/staging.hpp>
 
 #include <algorithm>
 

@@ -4,6 +4,7 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/change/change.hpp>
+#include <muster/engine/spawner.hpp>
 #include <muster/storage/chunk_data.hpp>
 #include <muster/storage/id_column.hpp>
 #include <muster/storage/sparse_set.hpp>
@@ -16,21 +17,6 @@
 namespace muster::detail {
 
 struct engine;
-
-/// The values of many new rows: `values[i]` for `fragments[i]`; one for all rows if `step` is 0,
-/// one per row if it is 1. A function that reallocates a column updates the addresses in it.
-struct row_values {
-    std::span<fragment_data* const> fragments;
-    argument_addresses values;
-    std::size_t step = 0;
-
-    /// Returns the position of this fragment's value in `values`, or null.
-    [[nodiscard]] const void* const* find(const fragment_data* fragment) const noexcept {
-        for (std::size_t i = 0; i < fragments.size(); ++i)
-            if (fragments[i] == fragment) return &values[i];
-        return nullptr;
-    }
-};
 
 /// New entities and their values:
 ///

@@ -2,7 +2,7 @@
 #include <muster/base/first_error.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
-#include <muster/engine/engine.hpp>
+#include <muster/engine/run.hpp>
 
 #include <algorithm>
 #include <memory>

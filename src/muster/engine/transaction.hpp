@@ -28,7 +28,7 @@ public:
     void drop_scopes(const open_scope* kept) noexcept override;
 
     /// Calls `apply` in a scope for the changes of hooks. They are applied afterwards, or dropped if
-    /// `apply` throws. Submitted buffers are applied in any case. Defined in engine.hpp.
+    /// `apply` throws. Submitted buffers are applied in any case. Defined in run.hpp.
     template <class Apply>
     void run(Apply apply);
 

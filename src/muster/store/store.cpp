@@ -4,6 +4,7 @@ namespace muster::detail {
 
 template class MUSTER_API entity_table<layouts::bound>;
 template class MUSTER_API entity_adapter<layouts::bound>;
+template class MUSTER_API component_access<layouts::bound>;
 template class MUSTER_API store<layouts::bound>;  // store_presets.cpp has the others
 
 }  // namespace muster::detail

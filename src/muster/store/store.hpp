@@ -1,5 +1,5 @@
-// store: the entities of one world. It adds to the `engine` what depends on types and on the layout:
-// checked access, and the fast paths of changes. `world` only forwards to it. Start reading at
+// store: the entities of one world. It adds to `component_access` the fast paths of changes, and
+// turns all other calls into descriptions for the `engine`. `world` only forwards to it. Start reading at
 // `put`.
 //
 // Invariants
@@ -13,12 +13,7 @@
 //     one is notified. Every other change becomes an `edit`, which `engine` applies or records.
 #pragma once
 
-#include <muster/base/error.hpp>
-#include <muster/engine/engine.hpp>
-#include <muster/entity/entity_table.hpp>
-#include <muster/store/at.hpp>
-#include <muster/store/bound_value.hpp>
-#include <muster/store/with.hpp>
+#include <muster/store/component_access.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,51 +24,12 @@
 
 namespace muster {
 
-/// Options of a new world. A value that does not fit the layout throws `errc::id_out_of_range`.
-struct world_options {
-    /// The number in the world's ids; 0: the next free number. Throws `errc::number_taken` if a
-    /// living world has it.
-    std::uint64_t number = 0;
-    /// Records for each key where its last entity was destroyed, for error messages.
-    bool provenance = false;
-    /// The first and the last key that `spawn` issues. The defaults are those of the layout.
-    std::uint64_t first_key = 0;
-    std::uint64_t last_key = ~std::uint64_t{0};
-    muster::reuse reuse = muster::reuse::lifo;
-};
-
 namespace detail {
 
-template <class T, class... Others>
-inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
-
-template <class... Ts>
-inline constexpr bool all_differ = true;
-template <class T, class... Others>
-inline constexpr bool all_differ<T, Others...> = !is_one_of<T, Others...> && all_differ<Others...>;
-
-/// Returns the value of a tag: all entities share one object.
-template <class T>
-T& tag_value() noexcept {
-    // SAFETY: T is empty and trivially copyable, so any byte is a valid value.
-    alignas(T) static std::byte only[sizeof(T)];
-    return *reinterpret_cast<T*>(only);
-}
-
-/// The size of a component in its storage.
-template <class T>
-inline constexpr std::size_t value_size = is_tag<T> ? 0 : sizeof(T);
-
-template <class T>
-T* value_at(std::byte* base, std::size_t row) noexcept {
-    if constexpr (is_tag<T>)
-        return &tag_value<T>();
-    else  // SAFETY: `base` is the column of T's fragment, aligned for T.
-        return reinterpret_cast<T*>(base) + row;
-}
-
 template <class Layout>
-class MUSTER_API store : public engine {
+class MUSTER_API store : public component_access<Layout> {
+    using access = component_access<Layout>;
+
 public:
     using id_type = basic_id<Layout>;
     using at_type = basic_at<Layout>;
@@ -84,220 +40,30 @@ public:
     using closing = detail::closing;
     using row_values = detail::row_values;
 
-    explicit store(const world_options& options);
+    using access::bundles;
+    using access::catalog;
+    using access::changes;
+    using access::destroyer;
+    using access::ensure_chunk;
+    using access::find;
+    using access::find_fragment;
+    using access::find_record;
+    using access::find_set;
+    using access::find_value;
+    using access::fragments;
+    using access::gate;
+    using access::graph;
+    using access::marks;
+    using access::notifier;
+    using access::pending;
+    using access::placed;
+    using access::spawner;
+
+    explicit store(const world_options& options) : access(options) {}
     ~store() { end(); }
     /// Destroys all values. Afterwards the world is read-only; destructors of components may still
     /// query it.
     void end() noexcept { engine::end(table_.pool().unused_version()); }
-
-    // ---- lookup --------------------------------------------------------------------------------
-
-    [[nodiscard]] std::size_t size() const noexcept {
-        return table_.pool().size() - catalog.world_owned_count();
-    }
-    [[nodiscard]] bool alive(id_type e) const noexcept { return find(e) != nullptr; }
-    /// Returns the record of a living entity, or null.
-    [[nodiscard]] const record_type* find(id_type e) const noexcept { return table_.find(e); }
-    [[nodiscard]] record_type* find_record(std::uint64_t key) const noexcept {
-        return table_.find_record(key);
-    }
-    /// Returns the living id with the lowest key at or above `key`, or the null id. Skips
-    /// world-owned ids.
-    [[nodiscard]] id_type next_living(std::uint64_t key) const noexcept;
-
-    template <class T>
-    [[nodiscard]] T* find_value(id_type e) const noexcept {
-        return find_value<T>(e, find_fragment<T>());
-    }
-    /// Like `find_value(e)`, for a fragment whose values are of type T.
-    template <class T>
-    [[nodiscard]] T* find_value(id_type e, const fragment_data& fragment) const noexcept {
-        if constexpr (is_always_sparse<T>()) return find_sparse<T>(e, fragment);
-        // Loads that do not depend on the entity precede the first branch, so that a loop hoists
-        // them.
-        std::byte* const* const bases = fragment.bases.data();
-        const std::uint32_t first_chunk = fragment.first;
-        const std::uint32_t limit = fragment.limit;
-        const id_type origin = table_.pool().origin();
-        const record_type* const records = table_.pool().dense();
-        const std::uint64_t first = table_.pool().dense_first_key();
-        const std::uint64_t count = table_.pool().dense_count();
-        if (fragment.sparse_values != nullptr) [[unlikely]]
-            return find_sparse<T>(e, fragment);
-        const std::uint64_t place = e.key() - first;
-        if (place >= count) [[unlikely]]
-            return find_overflow_value<T>(e, fragment);
-        const record_type found = records[place].seen();
-        if (!found.is(e, origin)) return nullptr;
-        const std::uint32_t chunk = to_int(found.chunk()) - first_chunk;
-        std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
-        return base == nullptr ? nullptr : value_at<T>(base, found.row());
-    }
-    template <class T>
-    [[nodiscard, gnu::noinline, gnu::pure]] T* find_overflow_value(
-        id_type e, const fragment_data& fragment) const noexcept {
-        const record_type* const found = table_.find_overflow(e);
-        std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
-        return base == nullptr ? nullptr : value_at<T>(base, found->row());
-    }
-
-    template <class T>
-    [[nodiscard]] T& get(at_type of) const {
-        if constexpr (checked) {
-            if (T* const found = find_value<T>(of.id)) [[likely]]
-                return *found;
-            errors.raise_missing(of, "get", type_name<T>(), find_fragment<T>());
-        } else {
-            const fragment_data& fragment = find_fragment<T>();
-            if (is_always_sparse<T>() || fragment.sparse_values != nullptr)
-                return *find_sparse<T>(of.id, fragment);
-            const record_type& found = *find_record(of.id.key());
-            return *value_at<T>(fragment.bases[to_int(found.chunk()) - fragment.first],
-                                found.row());
-        }
-    }
-    template <class T>
-    [[nodiscard]] T& get(at_type of, id_type f, const char* call) const {
-        check_access(f);
-        if (T* const found = find_value<T>(of.id, find_fragment<T>(f))) [[likely]]
-            return *found;
-        errors.raise_missing(of, call, f.value(), find_fragment(f), find_type_index<T>(),
-                             type_name<T>());
-    }
-    /// Returns the value that a call has stored: in the world or, in a scope, the pending value.
-    template <class T>
-    T& placed(at_type of, const fragment_data& fragment, const char* call) {
-        if (gate.is_idle()) [[likely]]
-            if (T* const found = find_value<T>(of.id, fragment)) return *found;
-        void* const found = changes.find_stored(of, fragment, call);
-        if constexpr (is_tag<T>) {
-            if (gate.is_parallel() || changes.will_have(of, fragment, call)) return tag_value<T>();
-        } else if (found != nullptr) {
-            return *static_cast<T*>(found);
-        }
-        errors.raise_missing(of, call, type_name<T>(), fragment);
-    }
-
-    [[nodiscard]] bool has(id_type e, const fragment_data& fragment) const noexcept {
-        if (fragment.sparse_values != nullptr)
-            return fragment.sparse_values->template find_of<Layout>(e.value()) != no_slot;
-        const record_type* const found = find(e);
-        return found != nullptr && fragment.base(found->chunk()) != nullptr;
-    }
-
-    /// Returns the sparse set of T, or null if T is not sparse.
-    template <class T>
-    [[nodiscard]] sparse_set* find_set() const noexcept {
-        if constexpr (is_always_sparse<T>())
-            return sparse.find(find_type_index<T>());
-        else
-            return find_fragment<T>().sparse_values;
-    }
-    /// Like `find_value`, for a sparse fragment or `no_fragment`.
-    template <class T>
-    [[nodiscard]] static T* find_sparse(id_type e, const fragment_data& fragment) noexcept {
-        if (fragment.sparse_values == nullptr) return nullptr;
-        if constexpr (is_tag<T>)
-            return fragment.sparse_values->template find_of<Layout>(e.value()) == no_slot
-                       ? nullptr
-                       : &tag_value<T>();
-        else  // SAFETY: the set stores the values of T's fragment, aligned for T.
-            return reinterpret_cast<T*>(
-                fragment.sparse_values->template find_value<Layout, sizeof(T)>(e.value()));
-    }
-
-    // ---- fragments and chunks ------------------------------------------------------------------
-
-    [[nodiscard]] id_type id_of(const fragment_data& fragment) const noexcept {
-        return to_id<Layout>(fragment.id);
-    }
-    template <class T>
-    [[nodiscard]] const fragment_data& find_fragment() const noexcept {
-        static_assert(is_component<T>);
-        return fragments.find(find_type_index<T>());
-    }
-    /// Returns the fragment with this id or, for any other bits, `no_fragment`.
-    [[nodiscard]] const fragment_data& find_fragment(id_type f) const noexcept {
-        return fragments.lookup(f.value());
-    }
-    /// Like `find_fragment(f)`, but returns `no_fragment` if the values are not of type T.
-    template <class T>
-    [[nodiscard]] const fragment_data& find_fragment(id_type f) const noexcept {
-        const fragment_data& found = find_fragment(f);
-        if constexpr (std::is_same_v<T, no_value>)
-            return found.type != nullptr && found.type->size == 0 ? found : no_fragment;
-        else
-            return *select_branchless(found.value_type == find_type_index<T>(), &found,
-                                      &no_fragment);
-    }
-    template <class T>
-    fragment_data& ensure_fragment() {
-        static_assert(is_component<T>);
-        return catalog.ensure(ensure_type_index<T>(), type_info_of<T>);
-    }
-    /// Returns the fragment with this id for values of type T. An unused id becomes such a
-    /// fragment. `no_value` stands for a tag. `where` is null if the call has no source location.
-    template <class T>
-    fragment_data& ensure_fragment(id_type f, const std::source_location* where) {
-        value_type_ref type{&type_info_of<T>, no_type};
-        if constexpr (!std::is_same_v<T, no_value>) type.index = ensure_type_index<T>();
-        return catalog.ensure(f.value(), type, where);
-    }
-    /// Returns the fragment with this id. Throws if its values are not of type T.
-    template <class T>
-    fragment_data& get_fragment(id_type f, const char* call,
-                                const std::source_location* where) const {
-        fragment_data& found = catalog.get(f.value(), call, where);
-        if (found.value_type != find_type_index<T>())
-            error_reporter::raise_mismatch(found, type_name<T>(), call, where);
-        return found;
-    }
-    /// Return the fragment of a value, and the address of the value. `given` may be null unless it
-    /// is a `with`.
-    template <class T>
-    fragment_data& fragment_of(const T* given) {
-        if constexpr (is_with<T>)
-            return ensure_fragment<typename T::value_type>(given->fragment, nullptr);
-        else
-            return ensure_fragment<T>();
-    }
-    template <class T>
-    static const void* address_of(const T* given) noexcept {
-        if constexpr (is_with<T>)
-            return __builtin_addressof(given->value);
-        else
-            return given;
-    }
-    /// Returns the default value of T. Throws `errc::no_default` if there is none.
-    template <class T>
-    [[nodiscard]] T default_value() {
-        const fragment_data& known = find_fragment<T>();
-        if (known.default_value) {
-            // SAFETY: `made` holds a T, which is moved from, and destroyed by `made`.
-            boxed_value made(type_info_of<T>);
-            const busy_guard busy(gate);
-            known.default_construct(made.room, 1);
-            made.filled = true;
-            return std::move(*static_cast<T*>(made.room));
-        }
-        if constexpr (std::is_default_constructible_v<T>)
-            return T();
-        else
-            error_reporter::raise_no_default(known, type_name<T>());
-    }
-    /// Returns the chunk of exactly these types.
-    template <class... Ts>
-    chunk_data& ensure_chunk() {
-        static_assert(all_differ<Ts...>, "muster: component types must be distinct.");
-        if constexpr (sizeof...(Ts) == 0) {
-            return graph.empty_chunk();
-        } else {
-            if (chunk_data* const known = bundles.find(find_list_index<Ts...>()).chunk) [[likely]]
-                return *known;
-            fragment_data* const set[] = {&ensure_fragment<Ts>()...};
-            return catalog.ensure_bundle(find_list_index<Ts...>(), set);
-        }
-    }
 
     // ---- creating entities ---------------------------------------------------------------------
 
@@ -393,7 +159,8 @@ public:
         // The fast path is for sparse values that toggle every frame. The rest is a tail call, so
         // it needs no stack frame.
         if constexpr (sizeof...(Args) == 1 && all_typed<Args...> && !checks_threads)
-            if (sparse_set* const set = (find_set<typename bound_value<Args>::type>(), ...);
+            if (sparse_set* const set =
+                    (this->template find_set<typename bound_value<Args>::type>(), ...);
                 set != nullptr && gate.is_idle() && try_fast_put<IfPresent>(of.id, *set, values...))
                 return true;
         return put_any<IfPresent, Args...>(of, call, std::move(values)...);
@@ -412,7 +179,7 @@ public:
     template <class... Ts>
     bool remove(at_type of) {
         if constexpr (sizeof...(Ts) == 1 && !checks_threads)
-            if (sparse_set* const set = (find_set<Ts>(), ...);
+            if (sparse_set* const set = (this->template find_set<Ts>(), ...);
                 set != nullptr && gate.is_idle() && try_fast_remove(of.id, *set))
                 return true;
         return remove_any<Ts...>(of);
@@ -434,10 +201,10 @@ public:
             return value;
         }
         scope whole(*this);
-        std::forward<Change>(change)(*find_value<T>(of.id, fragment));
+        std::forward<Change>(change)(*this->template find_value<T>(of.id, fragment));
         notifier.assigned(of.id.value(), *fragments.find(fragment.id));
         whole.commit();
-        return placed<T>(of, fragment, "patch");
+        return this->template placed<T>(of, fragment, "patch");
     }
 
     // ---- destroying entities -------------------------------------------------------------------
@@ -462,31 +229,6 @@ public:
     void reserve(std::size_t count);
     /// Reserves room for `count` rows in total.
     void reserve(chunk_data& into, std::size_t count);
-
-    // ---- threads -------------------------------------------------------------------------------
-
-    /// Checks the access of a thread to a component. Throws `errc::undeclared_access` if its system
-    /// has not declared the access, and it conflicts with a concurrent system.
-    template <class T>
-    void check_access(bool may_write) const {
-        if constexpr (checks_threads)
-            if (gate.is_parallel())
-                parallel.check_access(find_type_index<T>(), may_write, type_name<T>());
-    }
-    /// Like `check_access<T>`, for the fragment of a C++ type. Systems can declare no other
-    /// fragments.
-    void check_access(id_type f) const {
-        if constexpr (checks_threads)
-            if (const fragment_data& known = find_fragment(f);
-                gate.is_parallel() && known.is_world_owned)
-                parallel.check_access(known.value_type, false, known.name);
-    }
-
-    /// Throws if the entity is not alive.
-    void require(at_type of, const char* call) const {
-        if (!alive(of.id)) [[unlikely]]
-            errors.raise_not_alive(of, call);
-    }
 
 private:
     /// A `busy_guard` if user code runs in its scope; otherwise no guard.
@@ -517,7 +259,8 @@ private:
     template <class... Args>
     [[gnu::noinline]] id_type spawn_slowly(bound_value<Args>... values) {
         if constexpr (sizeof...(Args) != 0 && all_typed<Args...>)
-            if (gate.is_idle()) (void)ensure_chunk<typename bound_value<Args>::type...>();
+            if (gate.is_idle())
+                (void)this->template ensure_chunk<typename bound_value<Args>::type...>();
         change list[] = {values.describe(change_kind::put)..., {}};
         return to_id<Layout>(spawner.spawn({list, sizeof...(Args)}, nullptr));
     }
@@ -532,7 +275,8 @@ private:
                     done != put_result::slow)
                     return done == put_result::stored;
             } else if constexpr (all_typed<Args...> && IfPresent == if_present::replace) {
-                chunk_data& set = ensure_chunk<typename bound_value<Args>::type...>();
+                chunk_data& set =
+                    this->template ensure_chunk<typename bound_value<Args>::type...>();
                 // Registering a type may have moved the records.
                 if (put_set(of.id, *find_record(of.id.key()), set, values...)) return true;
             }
@@ -650,7 +394,8 @@ private:
         if constexpr (sizeof...(Ts) == 1)
             if (gate.is_idle() && alive_locally(of.id)) [[likely]]
                 if (const remove_result done =
-                        remove_one(of.id, *find_record(of.id.key()), (find_fragment<Ts>(), ...));
+                        remove_one(of.id, *find_record(of.id.key()),
+                                   (this->template find_fragment<Ts>(), ...));
                     done != remove_result::slow)
                     return done == remove_result::removed;
         const fragment_name names_of[] = {fragment_name::of<Ts>()...};
@@ -731,8 +476,8 @@ private:
         return true;
     }
 
-    entity_table<Layout> table_;
-    entity_adapter<Layout> adapter_{table_};
+    using access::adapter_;
+    using access::table_;
 };
 
 }  // namespace detail

@@ -18,7 +18,7 @@ sparse_set::id_shape sparse_shape(const world_options& options) {
 }
 
 template <class Layout>
-store<Layout>::store(const world_options& options)
+component_access<Layout>::component_access(const world_options& options)
     : engine(adapter_, world_number::take<Layout>(options.number),
              {id_type_info<Layout>, table_type::chunk_limit, table_type::row_limit,
               sparse_shape<Layout>(options)},
@@ -30,7 +30,7 @@ store<Layout>::store(const world_options& options)
               .first_version = number.first_version()}) {}
 
 template <class Layout>
-auto store<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
+auto component_access<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
     const auto& pool = table_.pool();
     id_type found = pool.next_living(larger(key, Layout::first_key));
     while (found && catalog.is_world_owned(found.value()))

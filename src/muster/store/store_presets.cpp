@@ -4,12 +4,15 @@ namespace muster::detail {
 
 template class MUSTER_API entity_table<layouts::compact>;
 template class MUSTER_API entity_adapter<layouts::compact>;
+template class MUSTER_API component_access<layouts::compact>;
 template class MUSTER_API store<layouts::compact>;
 template class MUSTER_API entity_table<layouts::exact>;
 template class MUSTER_API entity_adapter<layouts::exact>;
+template class MUSTER_API component_access<layouts::exact>;
 template class MUSTER_API store<layouts::exact>;
 template class MUSTER_API entity_table<layouts::packed>;
 template class MUSTER_API entity_adapter<layouts::packed>;
+template class MUSTER_API component_access<layouts::packed>;
 template class MUSTER_API store<layouts::packed>;
 
 }  // namespace muster::detail

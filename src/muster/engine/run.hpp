@@ -1,0 +1,60 @@
+// run: the templates with which the sources of the engine apply changes.
+#pragma once
+
+#include <muster/base/first_error.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/engine/chunk_move.hpp>
+#include <muster/engine/engine.hpp>
+#include <muster/engine/row_move.hpp>
+
+namespace muster::detail {
+
+template <class Apply>
+void transaction::run(Apply apply) {
+    first_error error;
+    bool is_done = false;
+    scope changes(engine_);
+    error.attempt([&] {
+        apply();
+        is_done = true;
+    });
+    if (is_done) return changes.commit();
+    changes.cancel();
+    if (engine_.submissions.has_submissions())
+        error.attempt([&] { engine_.parallel.apply_submitted(); });
+    error.rethrow();
+}
+
+template <class Construct>
+void applier::apply(std::uint64_t e, const transition& step, std::span<pending_value> values,
+                    bool is_new_entity, argument_addresses arguments, Construct construct) {
+    const bool calls_at_birth = is_new_entity && notifier_.calls_at_birth();
+    const bool calls_after = step.calls_after || calls_at_birth;
+    const auto call_after = [&] {
+        if (calls_at_birth) notifier_.born(e);
+        if (step.calls_after) notifier_.after(step, e);
+    };
+    reserve(e, step, arguments);
+    if (step.moves_bytes && !(calls_after && step.drops)) {
+        construct();
+        if (step.calls_before) notifier_.before(step, e);
+        const std::size_t row = calls_after ? mover_.entities.locate(e).row : 0;
+        (void)mover_.entities.move_bytes(e, step, values);
+        if (calls_after) {
+            scope_guard undo([&] { mover_.undo_bytes(e, step, row); });
+            call_after();
+            undo.dismiss();
+        }
+    } else {
+        row_move moved(mover_, e, step);
+        construct();
+        if (step.calls_before) notifier_.before(step, e);
+        moved.apply(values);
+        scope_guard undo([&] { moved.undo(); });
+        if (calls_after) call_after();
+        undo.dismiss();
+    }
+    finish(e, step, values);
+}
+
+}  // namespace muster::detail

@@ -1,0 +1,113 @@
+// The part of spawner.hpp for rows that the caller fills, and for fragments.
+#include <muster/base/error.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/run.hpp>
+#include <muster/engine/staging.hpp>
+
+#include <memory>
+
+namespace muster::detail {
+
+// ---- rows that the caller fills ----------------------------------------------------------------
+
+void spawner::spawn_rows(std::size_t count, chunk_data& given_chunk, const row_values& given,
+                         const row_filler& fill) {
+    const writer_guard writer(engine_, "spawn");
+    if (engine_.gate.is_deferred("spawn")) {
+        chunk_data staged;  // outside of the graph
+        scope whole(engine_);
+        stage_rows(staged, count, given_chunk, given);
+        fill(staged, 0);
+        record_rows(staged);
+        return whole.commit();
+    }
+    if (engine_.catalog.has_sparse_part(given_chunk)) {
+        staging made(engine_, count);
+        made.construct(given_chunk, given, nullptr);
+        made.create();
+        scope whole(engine_);
+        fill(made.rows(), 0);
+        made.commit();
+        return whole.commit();
+    }
+    chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given_chunk);
+    create_rows(into, count, given, {});
+    const std::size_t first = into.size - count;
+    scope_guard rollback([&] { engine_.destroyer.destroy_rows(into, first); });
+    scope whole(engine_);
+    fill(into, first);
+    if (engine_.notifier.notifies_insert(into))
+        engine_.notifier.inserted({into.ids.at(first), count, into.ids.size}, into.fragments);
+    rollback.dismiss();
+    whole.commit();
+}
+
+/// Creates new entities with their values in a chunk outside of the graph.
+void spawner::stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,
+                         const row_values& given) {
+    staged.fragments = fragments_for(engine_, given_chunk, nullptr);
+    staged.ids = column(*engine_.graph.empty_chunk().ids.type, nullptr);
+    for (fragment_data* fragment : staged.fragments) {
+        if (fragment->type->pinned)
+            raise(errc::not_movable, text(fragment->name,
+                                          " cannot be moved, so spawn_rows cannot fill it in a "
+                                          "scope; spawn one by one or outside of the scope"));
+        if (fragment->type->size != 0) staged.columns.push_back(column(*fragment->type, fragment));
+    }
+    refuse_without_default(staged, {}, given);
+    bool done = staged.ids.resize(0, count, {});
+    for (column& source : staged.columns) done = done && source.resize(0, count, {});
+    if (!done) raise_out_of_memory();
+    for (std::size_t row = 0; row < count; ++row) staged.set_id(row, record_new_id());
+    write_rows(staged, count, given, {});
+    staged.size = staged.capacity = count;
+}
+
+void spawner::record_rows(chunk_data& staged) {
+    // Starts at the last row, so that the remaining rows are intact if this throws.
+    while (staged.size != 0) {
+        const std::size_t row = staged.size - 1;
+        const std::uint64_t made = staged.id_at(row);
+        array_list<void*> rooms;
+        const std::uint32_t first = engine_.pending.now().entries;
+        for (fragment_data* fragment : staged.fragments) {
+            journal_entry& entry = engine_.pending.add(made, change_kind::put, fragment);
+            const bool has_room = fragment->type->size != 0 || fragment->sparse_values != nullptr;
+            rooms.push_back(has_room ? engine_.transaction.take_room(entry) : nullptr);
+        }
+        const busy_guard busy(engine_.gate);
+        for (std::size_t i = 0, at = 0; i < rooms.size(); ++i) {
+            if (staged.fragments[i]->type->size == 0) continue;
+            const column& column = staged.columns[at++];
+            column.relocate(static_cast<std::byte*>(rooms[i]), column.at(row), 1);
+            engine_.pending.entry(first + static_cast<std::uint32_t>(i)).value = rooms[i];
+        }
+        --staged.size;
+    }
+}
+
+// ---- fragments ---------------------------------------------------------------------------------
+
+std::uint64_t spawner::make_fragment(value_type_ref type, std::string_view name) {
+    const std::uint64_t made = spawn({}, nullptr);
+    scope_guard rollback([&] {
+        if (engine_.entities.alive(made)) engine_.destroyer.rollback_spawn(made);
+    });
+    if (!engine_.entities.alive(made))  // a hook destroyed it
+        engine_.errors.raise_not_alive({made, {}}, "fragment");
+    engine_.catalog.add(made, type);
+    if (!name.empty()) engine_.catalog.name({made, {}}, name);
+    rollback.dismiss();
+    return made;
+}
+
+std::uint64_t spawner::make_fragment(const type_info& own, std::string_view name) {
+    engine_.gate.refuse_in_change("fragment");
+    auto copy = std::make_unique<const type_info>(own);
+    const std::uint64_t made = make_fragment({copy.get(), no_type}, name);
+    engine_.fragments.find(made)->own_type = copy.release();
+    return made;
+}
+
+}  // namespace muster::detail
