@@ -1,5 +1,6 @@
 // transition_builder: evaluates the changes of an entity, in their order: implied changes, the
-// target chunk, the values to write, and the hooks and observers to notify. The only code that does.
+// target chunk, the values to write, and the hooks and observers to notify. For rows that are new,
+// `complete` in chunk_graph.hpp adds what is needed.
 #pragma once
 
 #include <muster/base/array_list.hpp>

@@ -1,5 +1,6 @@
-// applier: applies a transition to an entity, or to all entities of a chunk. Every change that does
-// not take an inline fast path ends here: direct, deferred, parallel and batched changes.
+// applier: applies a transition to an entity, or to all entities of a chunk. Every change of
+// components that does not take a fast path ends here: direct, deferred, parallel and batched ones.
+// New rows without hooks (`spawner`) and destroyed entities (`destroyer`) have no transition.
 //
 //     reserve   memory, default values, room in logs       may throw
 //     before    hooks of removed values                    may throw

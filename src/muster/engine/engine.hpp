@@ -1,10 +1,10 @@
 // engine: the parts of a world that do not depend on its layout, in the order in which calls need
 // them. `store` derives from it and adds the entities and the fast paths.
 //
-//     notifier, row_mover  ◄── applier  ◄── entity_changes, batch, spawner
-//              │                                 │
-//     catalog, component_lookup, errors      transaction ──► journal
-//              │                                 ▲
+//     notifier, row_mover  ◄── applier  ◄── entity_changes, batch, spawner, destroyer
+//              │                  ▲              │
+//     catalog, component_lookup,  └────────  transaction ──► journal
+//     errors   │                                 ▲
 //     fragments, graph, sparse             parallel_recorder ──► lanes, submission_queue
 //
 // `entity_changes`, `batch`, `spawner`, `destroyer` and `parallel_recorder` are the calls; each

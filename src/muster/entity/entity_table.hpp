@@ -58,7 +58,7 @@ public:
         return reinterpret_cast<id_type*>(chunk.ids.data);
     }
 
-    // ---- rows: the only writers of a record's location ------------------------------------------
+    // ---- rows ----------------------------------------------------------------------------------
 
     /// Moves the row of an entity along a transition, whose target has room. The caller has
     /// constructed the values that arrive, in the row after the last.

@@ -10,8 +10,9 @@
 // may never have rows. Chunks with sparse fragments never have any; no edge leads to them.
 // Chunk 0 is the empty set. It has no rows, since entities without fragments are in no chunk.
 //
-// The graph counts epochs. A new epoch begins when traits or hooks change: all edges are then out
-// of date, and each chunk updates its flags when they are read next.
+// The graph counts epochs. A new epoch begins when anything changes that a transition depends on:
+// traits, hooks, the first value of an untyped fragment, freed chunks. All edges are then out of
+// date, and each chunk updates its flags when they are read next.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -57,7 +58,7 @@ public:
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     /// Its low bits, never 0, in the position that they have in an `edge_key`.
     [[nodiscard]] std::uint64_t edge_epoch() const noexcept { return edge_epoch_; }
-    /// Begins a new epoch, after hooks have changed. O(1), except for one call in 2^29.
+    /// Begins a new epoch. O(1), except for one call in 2^29.
     void invalidate() noexcept;
     /// Begins a new epoch, after traits have changed: queries start over, too.
     void invalidate_traits() noexcept {

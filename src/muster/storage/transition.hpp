@@ -10,7 +10,7 @@
 // A transition depends on the chunk, on the changes, and on the presence of the sparse fragments
 // that the changes name. Entities for which these are equal share it. It is immutable. When traits
 // or hooks change, the graph enters a new epoch, in which lookups do not find older transitions.
-// Whoever uses a transition while user code runs holds a `transition_ref`.
+// Code that uses a transition while user code runs holds a `transition_ref`.
 #pragma once
 
 #include <muster/base/array_list.hpp>
