@@ -1,5 +1,6 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/engine/applier.hpp>
+#include <muster/engine/chunk_move.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+#include <muster/engine/chunk_move.hpp>
 #include <muster/engine/transaction.hpp>
 
 #include <gtest/gtest.h>

@@ -12,6 +12,9 @@
 #include <muster/world/world.hpp>
 
 /// Instantiates the out-of-line parts of `basic_world<__VA_ARGS__>`.
-#define MUSTER_INSTANTIATE(...)                        \
-    template class muster::detail::store<__VA_ARGS__>; \
+#define MUSTER_INSTANTIATE(...)                                   \
+    template class muster::detail::entity_table<__VA_ARGS__>;     \
+    template class muster::detail::entity_adapter<__VA_ARGS__>;   \
+    template class muster::detail::component_access<__VA_ARGS__>; \
+    template class muster::detail::store<__VA_ARGS__>;            \
     template class muster::detail::walk<__VA_ARGS__>;
