@@ -57,5 +57,18 @@ TEST(id_column, a_span_without_a_width_has_ids_of_eight_bytes) {
     EXPECT_EQ(id_span{}.count, 0u);
 }
 
+TYPED_TEST(id_column_of, copies_a_span_of_ids) {
+    TypeParam from[] = {1, 2, 3};
+    TypeParam to[] = {7, 7, 7, 7};
+    const auto span = [](TypeParam* at, std::size_t count) {
+        return id_span{reinterpret_cast<std::byte*>(at), count, sizeof(TypeParam)};
+    };
+    span(from, 3).copy_to(span(to, 4));
+    EXPECT_EQ(to[0], 1);
+    EXPECT_EQ(to[2], 3);
+    EXPECT_EQ(to[3], 7);
+    span(nullptr, 0).copy_to(span(nullptr, 0));
+}
+
 }  // namespace
 }  // namespace muster::detail

@@ -7,7 +7,6 @@
 #include <muster/engine/staging.hpp>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <utility>
 
@@ -358,10 +357,10 @@ void spawner::show_rows(id_span out, chunk_data& into) {
         scope whole(engine_);
         engine_.notifier.inserted(made, into.fragments);
         rollback.dismiss();
-        std::memcpy(out.data, made.data, out.count * out.width);
+        made.copy_to(out);
         return whole.commit();
     }
-    if (out.count != 0) std::memcpy(out.data, made.data, out.count * out.width);
+    made.copy_to(out);
 }
 
 /// Creates entities without components, all or none, and notifies hooks.
@@ -375,7 +374,7 @@ void spawner::spawn_empty(id_span out) {
     scope whole(engine_);
     for (std::size_t i = 0; i < made.count; ++i) engine_.notifier.born(made.at(i));
     rollback.dismiss();
-    std::memcpy(out.data, made.data, out.count * out.width);
+    made.copy_to(out);
     whole.commit();
 }
 
@@ -387,7 +386,7 @@ void spawner::stage_many(id_span out, const chunk_data& given_chunk, const row_v
     made.construct(given_chunk, given, prototype);
     scope whole(engine_);
     made.commit();
-    if (out.count != 0) std::memcpy(out.data, made.ids().data, out.count * out.width);
+    made.ids().copy_to(out);
     whole.commit();
 }
 

@@ -51,6 +51,10 @@ struct id_span {
     void set(std::size_t index, std::uint64_t id) const noexcept {
         write_id(data + index * width, id, width);
     }
+    /// Copies all ids to `out`, which has room for them. Either may be null if there are none.
+    void copy_to(id_span out) const noexcept {
+        if (count != 0) std::memcpy(out.data, data, count * width);
+    }
 };
 
 }  // namespace muster::detail
