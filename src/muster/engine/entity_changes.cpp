@@ -156,9 +156,9 @@ bool entity_changes::add_defaults(target of, std::span<const fragment_name> set,
     bool is_new = false;
     for (const fragment_name name : set) {
         change given{.fragment = name, .kind = change_kind::keep, .is_default = true};
-        fragment_data& fragment = name.is_typed()
-                                      ? engine_.catalog.ensure(given, &of.where)
-                                      : engine_.catalog.typed_or_tag(name.what, &of.where);
+        const fragment_data& fragment = name.is_typed()
+                                            ? engine_.catalog.ensure(given, &of.where)
+                                            : engine_.catalog.typed_or_tag(name.what, &of.where);
         const bool is_there = engine_.components.has(of.id, fragment);
         is_new = is_new || !is_there;
         if (is_there && engine_.depth() == 0) continue;

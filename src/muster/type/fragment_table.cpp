@@ -3,7 +3,6 @@
 #include <muster/type/fragment_table.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 namespace muster::detail {
 
@@ -61,7 +60,7 @@ void fragment_data::reserve_base(chunk_index chunk) {
         const auto spare = static_cast<std::uint32_t>(smaller(number, limit));
         const std::uint32_t moved = first - number + spare;
         bases.grow(std::size_t{limit} + moved);
-        std::memmove(bases.data() + moved, bases.data(), limit * sizeof(std::byte*));
+        std::copy_backward(bases.data(), bases.data() + limit, bases.data() + limit + moved);
         std::fill_n(bases.data(), moved, nullptr);
         limit += moved;
         first -= moved;
