@@ -73,10 +73,10 @@ TEST_F(notifier_of, a_transition_calls_the_hooks_of_its_net_effect_in_the_order_
     transition step;
     step.removed = {&b};
     step.present = {{&a, false}, {&b, true}};
-    tested.before(step, e);
+    tested.before(step, e, core.entities.locate(e));
     EXPECT_EQ(log, log_list{"remove b 2"});
     log.clear();
-    tested.after(step, e);
+    tested.after(step, e, core.entities.locate(e));
     EXPECT_EQ(log, (log_list{"assign a 1", "set a 1", "insert b 2", "set b 2"}));
 }
 
@@ -89,13 +89,13 @@ TEST_F(notifier_of, a_disconnected_hook_is_not_called) {
     EXPECT_TRUE(tested.connect(a.id, first, false));
     EXPECT_FALSE(tested.connect(a.id, first, false));
     EXPECT_FALSE(tested.is_connected(a.id, first));
-    tested.call(hook_kind::set, e, a);
+    tested.call(hook_kind::set, e, core.entities.locate(e), a);
     EXPECT_EQ(log, log_list{"second 1"});
     EXPECT_TRUE(tested.connect(a.id, first, true));
     EXPECT_TRUE(tested.remove(a.id, second));
     EXPECT_FALSE(tested.remove(a.id, second));
     log.clear();
-    tested.call(hook_kind::set, e, a);
+    tested.call(hook_kind::set, e, core.entities.locate(e), a);
     EXPECT_EQ(log, log_list{"first 1"});
 }
 
@@ -302,7 +302,8 @@ TEST_F(notifier_of, a_hook_that_leaves_a_scope_open_is_an_error_that_drops_its_c
     });
     scope mine(core);
     set(e, b, 10);
-    EXPECT_EQ(code_of([&] { tested.call(hook_kind::set, e, a); }), errc::unbalanced_scope);
+    EXPECT_EQ(code_of([&] { tested.call(hook_kind::set, e, core.entities.locate(e), a); }),
+              errc::unbalanced_scope);
     EXPECT_EQ(core.depth(), 1u);
     mine.commit();
     EXPECT_EQ(get<int>(e, b), 10);
@@ -315,7 +316,7 @@ TEST_F(notifier_of, a_hook_that_throws_leaves_no_scope_open) {
         set(e, b, 50);
         throw refusal();
     });
-    EXPECT_THROW(tested.call(hook_kind::set, e, a), refusal);
+    EXPECT_THROW(tested.call(hook_kind::set, e, core.entities.locate(e), a), refusal);
     EXPECT_EQ(core.depth(), 0u);
     EXPECT_TRUE(core.pending.empty());
     EXPECT_EQ(get<int>(e, b), 2);
@@ -341,12 +342,13 @@ TEST_F(notifier_of, scopes_are_dropped_down_to_the_one_that_was_open_before_the_
     const std::uint64_t e = spawn();
     const std::uint64_t number =
         hook(a, hook_kind::set, [&](std::uint64_t, void*) { fence.open(inner); });
-    EXPECT_EQ(code_of([&] { alone.call(hook_kind::set, e, a); }), errc::unbalanced_scope);
+    EXPECT_EQ(code_of([&] { alone.call(hook_kind::set, e, core.entities.locate(e), a); }),
+              errc::unbalanced_scope);
     EXPECT_EQ(fence.dropped, std::vector<const open_scope*>{&outer});
     EXPECT_EQ(fence.innermost(), &outer);
     alone.remove(a.id, number);
     log_as("set", a, hook_kind::set);
-    alone.call(hook_kind::set, e, a);
+    alone.call(hook_kind::set, e, core.entities.locate(e), a);
     EXPECT_EQ(log, log_list{"set 1"});
     EXPECT_EQ(fence.dropped.size(), 1u);
 }

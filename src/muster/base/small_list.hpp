@@ -33,7 +33,7 @@ public:
 private:
     T* data_;
     std::size_t size_ = 0;
-    T few_[Few]{};
+    T few_[Few];  // the first `size_` are initialised
     array_list<T> many_;
 };
 

@@ -7,17 +7,21 @@ namespace muster::detail {
 bool component_lookup::has(std::uint64_t e, const fragment_data& fragment) const noexcept {
     if (fragment.sparse_values != nullptr) return fragment.sparse_values->has(e);
     location at;
-    return entities_.find(e, at) && fragment.base(at.chunk) != nullptr;
+    return entities_.find(e, at) && has(e, at, fragment);
 }
 
 void* component_lookup::find(std::uint64_t e, const fragment_data& fragment) const noexcept {
+    location at;
+    if (fragment.sparse_values == nullptr && !entities_.find(e, at)) return nullptr;
+    return find(e, at, fragment);
+}
+
+void* component_lookup::find(std::uint64_t e, location at, const fragment_data& fragment) noexcept {
     if (fragment.sparse_values != nullptr) {
         const slot_index slot = fragment.sparse_values->find(e);
         return slot == no_slot || fragment.type->size == 0 ? nullptr
                                                            : fragment.sparse_values->at(slot);
     }
-    location at;
-    if (!entities_.find(e, at)) return nullptr;
     std::byte* const base = fragment.base(at.chunk);
     if (base == nullptr || fragment.type->size == 0) return nullptr;
     return base + at.row * fragment.type->size;

@@ -20,8 +20,17 @@ public:
 
     /// Whether an entity, alive or not, has the fragment.
     [[nodiscard]] bool has(std::uint64_t e, const fragment_data& fragment) const noexcept;
+    /// Like `has(e, fragment)`, for a living entity whose location the caller knows.
+    [[nodiscard]] static bool has(std::uint64_t e, location at,
+                                  const fragment_data& fragment) noexcept {
+        return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
+                                                 : fragment.base(at.chunk) != nullptr;
+    }
     /// Returns the address of the value, or null if there is none or the fragment is a tag.
     [[nodiscard]] void* find(std::uint64_t e, const fragment_data& fragment) const noexcept;
+    /// Like `find(e, fragment)`, for a living entity whose location the caller knows.
+    [[nodiscard]] static void* find(std::uint64_t e, location at,
+                                    const fragment_data& fragment) noexcept;
     /// Whether a living entity has any fragment.
     [[nodiscard]] bool has_any(std::uint64_t e) const noexcept {
         return entities_.locate(e).chunk != chunk_index{} || sparse_.has_any(e);

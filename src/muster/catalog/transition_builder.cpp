@@ -164,6 +164,8 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
         std::ranges::none_of(shape, [](const change_shape& step) {
             return step.fragment != nullptr && step.fragment->type->destroy != nullptr;
         });
+    made.is_hooked = made.moves_bytes && made.calls_hooks() && made.types_fixed.empty() &&
+                     !(made.drops && made.calls_after);
     return owner;
 }
 

@@ -8,13 +8,13 @@
 //              changes  [ put, type position, value at 0x.. ][ put, fragment health, value at 0x.. ]
 #pragma once
 
+#include <muster/base/copy_bytes.hpp>
 #include <muster/storage/sparse_set.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/type_info.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <new>
 #include <source_location>
 #include <span>
@@ -96,6 +96,8 @@ struct change {
     /// Constructs the value of `*self` at `to`. May throw. Null: copies the bytes.
     void (*construct)(void* to, const void* self) = nullptr;
 
+    /// Whether the bytes of the value are copied.
+    [[nodiscard]] bool is_bytes() const noexcept { return construct == nullptr && !is_copied; }
     /// Constructs the value, whose type has this size.
     void construct_at(void* to, std::size_t size) const {
         if (construct != nullptr)
@@ -103,7 +105,7 @@ struct change {
         else if (is_copied)
             type.info->copy_values(to, self, 1, 0);
         else
-            std::memcpy(to, self, size);
+            copy_bytes(to, self, size);
     }
 };
 

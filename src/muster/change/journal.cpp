@@ -116,6 +116,7 @@ void journal::clear() noexcept {
     done_ = 0;
     taken_ = 0;
     placed_ = 0;
+    highest_ = 0;
     memory_.rewind({});
     if (++epoch_ == 0) {
         std::fill_n(places_.data(), places_.capacity(), place{0, none, 0});

@@ -108,7 +108,9 @@ public:
         const std::uint32_t open = now_.segment > done_ ? now_.segment : done_;
         const std::uint32_t last = now_.groups - 1;
         const bool is_last = now_.groups > open && groups_[last].id == e;
-        return append(is_last ? last : ensure(e, open), kind, fragment);
+        if (is_last) return append(last, kind, fragment);
+        const bool is_new = low_bits(e) > highest_;  // as when a loop visits rows in order of ids
+        return append(is_new ? add_group(e, false) : ensure(e, open), kind, fragment);
     }
     /// Records that the entity was created. The caller has called `reserve_one`.
     void record_spawn(std::uint64_t e) noexcept {
@@ -174,11 +176,15 @@ private:
         std::uint32_t epoch;  // if not the current epoch, the place is free
     };
 
+    [[nodiscard]] static std::uint32_t low_bits(std::uint64_t e) noexcept {
+        return static_cast<std::uint32_t>(e);
+    }
     [[nodiscard]] std::size_t place_of(std::uint64_t e) const noexcept;
     /// Returns the group of this entity, at or after `open`; adds one if there is none.
     [[nodiscard]] std::uint32_t ensure(std::uint64_t e, std::uint32_t open);
     std::uint32_t add_group(std::uint64_t e, bool is_barrier) noexcept {
         groups_[now_.groups] = {e, none, none, is_barrier, false};
+        if (low_bits(e) > highest_) highest_ = low_bits(e);
         return now_.groups++;
     }
     journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment) noexcept {
@@ -192,8 +198,9 @@ private:
     void widen();
 
     position now_;
-    std::uint32_t done_ = 0;   // groups before this one are closed; see `begin`
-    std::uint32_t epoch_ = 1;  // current epoch of `places_`; never 0
+    std::uint32_t done_ = 0;     // groups before this one are closed; see `begin`
+    std::uint32_t epoch_ = 1;    // current epoch of `places_`; never 0
+    std::uint32_t highest_ = 0;  // no group has an id with low bits above this
     raw_array<journal_entry> entries_;
     raw_array<journal_group> groups_;
     raw_array<place> places_;   // hash table by the low bits of ids, which rarely collide

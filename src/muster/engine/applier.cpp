@@ -17,6 +17,23 @@ void applier::apply(std::uint64_t e, const transition& step, std::span<pending_v
     apply(e, step, values, is_new_entity, {}, [] {});
 }
 
+void applier::apply_constructed(std::uint64_t e, const transition& step) {
+    chunk_data& from = *step.from;
+    chunk_data& to = *step.to;
+    const location at = mover_.entities.locate(e);
+    if (step.calls_before) notifier_.before(step, e, at);
+    if (to.index != chunk_index{})
+        mover_.entities.move_row(e, step, mover_.changes);
+    else
+        mover_.entities.remove_row(e, from, mover_.changes);
+    if (step.calls_after) {
+        scope_guard undo([&] { mover_.undo_bytes(e, step, at.row); });
+        notifier_.after(step, e, {to.index, to.size - 1});
+        undo.dismiss();
+    }
+    if (step.has_notices) notifier_.note(step, e);
+}
+
 void applier::reserve(std::uint64_t e, const transition& step, argument_addresses arguments) {
     if (step.from != step.to && step.to->index != chunk_index{})
         step.to->make_room(1, mover_.graph.row_limit(), arguments);
@@ -39,11 +56,11 @@ void applier::apply_chunk(const transition& step, std::span<const value_source> 
     notifier_.prepare(step, step.from->size);
     chunk_move all(mover_, step, values);
     for (std::size_t i = 0; step.calls_before && i < all.count(); ++i)
-        notifier_.before(step, step.from->id_at(i));
+        notifier_.before(step, step.from->id_at(i), {step.from->index, i});
     all.apply();
     scope_guard undo([&] { all.undo(); });
     for (std::size_t i = 0; step.calls_after && i < all.count(); ++i)
-        notifier_.after(step, all.id_at(i));
+        notifier_.after(step, all.id_at(i), mover_.entities.locate(all.id_at(i)));
     undo.dismiss();
     for (std::size_t i = 0; step.has_notices && i < all.count(); ++i)
         notifier_.note(step, all.id_at(i));

@@ -42,6 +42,10 @@ public:
     /// changed, if that is not so or memory is needed.
     bool apply_bytes(std::uint64_t e, const transition& step, std::span<const pending_value> values,
                      bool is_new_entity) noexcept;
+    /// Applies a transition that `is_plain` except for its hooks, after the steps up to `reserve`.
+    /// The caller has constructed the arrivals, if any, behind the rows of the target; the
+    /// transition has no `before` then.
+    void apply_constructed(std::uint64_t e, const transition& step);
     /// Moves all entities of the transition's chunk. All or nothing.
     void apply_chunk(const transition& step, std::span<const value_source> values);
 

@@ -296,7 +296,8 @@ void destroyer::notify(cascade& all) {
     for (const std::uint64_t e : all.dying) hooks.prepare_removal(e, notes);
     for (fragment_data* fragment : all.gone) fragment->hooks.prepare(hook_kind::remove, notes);
     for (const std::uint64_t e : all.dying) hooks.dying(e);
-    for (const loss& lost : all.losing) hooks.call(hook_kind::remove, lost.e, *lost.fragment);
+    for (const loss& lost : all.losing)
+        hooks.call(hook_kind::remove, lost.e, engine_.entities.locate(lost.e), *lost.fragment);
     for (const std::uint64_t e :
          all.dying)  // a hook may have made it a fragment, without owners yet
         if (fragment_data* const used = engine_.fragments.find(e);

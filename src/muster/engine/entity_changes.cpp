@@ -13,9 +13,9 @@ void entity_changes::require(target of, const char* call) const {
     if (!engine_.entities.alive(of.id)) engine_.errors.raise_not_alive(of, call);
 }
 
-/// Returns false if the entity is dead. Throws if it is of another world.
-bool entity_changes::find_local(target of, const char* call) const {
-    if (engine_.entities.alive(of.id)) return true;
+/// Finds a living entity. Returns false if it is dead. Throws if it is of another world.
+bool entity_changes::find_local(target of, location& at, const char* call) const {
+    if (engine_.entities.find(of.id, at)) return true;
     if (engine_.entities.is_foreign(of.id)) engine_.errors.raise_not_alive(of, call);
     return false;
 }
@@ -29,25 +29,35 @@ bool entity_changes::submit(const edit& call) {
 }
 
 bool entity_changes::record(const edit& call) {
-    require(call.of, call.call);
+    location at;
+    if (!engine_.entities.find(call.of.id, at)) engine_.errors.raise_not_alive(call.of, call.call);
+    if (call.changes.size() == 1) {
+        const change& given = call.changes[0];
+        fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
+        engine_.transaction.record_change(call.of.id, given.kind, fragment, given);
+        return given.kind == change_kind::put || !component_lookup::has(call.of.id, at, fragment);
+    }
+    ensure_fragments(call);
     record_guard guard(engine_.transaction, engine_.pending);
+    bool has_all = true;
+    for (const change& given : call.changes) {
+        fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
+        engine_.transaction.record_value(call.of.id, given.kind, fragment, given);
+        has_all = has_all && component_lookup::has(call.of.id, at, fragment);
+    }
+    guard.keep();
+    return call.changes[0].kind == change_kind::put || !has_all;
+}
+
+/// Creates the fragments of several changes. Throws if an id names one of them twice.
+void entity_changes::ensure_fragments(const edit& call) {
     small_list<fragment_data*> fragments(call.changes.size());
     bool is_by_id = false;
     for (const change& given : call.changes) {
         fragments.push_back(&engine_.catalog.ensure(given, &call.of.where));
         is_by_id = is_by_id || !given.fragment.is_typed();
     }
-    if (is_by_id && call.changes.size() > 1)  // throws if a fragment is named twice
-        (void)engine_.catalog.ensure_set(fragments);
-    bool has_all = true;
-    for (std::size_t i = 0; i < call.changes.size(); ++i) {
-        fragment_data& fragment = *fragments[i];
-        engine_.transaction.record_value(call.of.id, call.changes[i].kind, fragment,
-                                         call.changes[i]);
-        has_all = has_all && engine_.components.has(call.of.id, fragment);
-    }
-    guard.keep();
-    return call.changes[0].kind == change_kind::put || !has_all;
+    if (is_by_id) (void)engine_.catalog.ensure_set(fragments);
 }
 
 bool entity_changes::apply_now(const edit& call) {
@@ -90,6 +100,11 @@ bool entity_changes::apply_now(const edit& call) {
                                   });
         });
     return true;
+}
+
+void entity_changes::apply_hooked(std::uint64_t e, transition& step) {
+    const transition_ref kept(&step);  // a hook may connect another
+    engine_.transaction.run([&] { engine_.applier.apply_constructed(e, step); });
 }
 
 /// Applies changes without values, outside of scopes.
@@ -212,17 +227,25 @@ bool entity_changes::remove(target of, std::span<const fragment_name> set) {
         if (!name.is_typed() && engine_.entities.is_foreign(name.what))
             engine_.errors.raise_no_fragment(name.what, "remove", &of.where);
     if (is_recorded && engine_.gate.is_parallel()) return engine_.parallel.record_remove(of, set);
-    if (!find_local(of, "remove")) return false;
+    location at;
+    if (!find_local(of, at, "remove")) return false;
     small_list<fragment_data*> there(set.size());
+    bool has_one = false;
     for (const fragment_name name : set) {
         const fragment_data& found = engine_.catalog.find(name);
         if (&found == &no_fragment) continue;
-        fragment_data* const fragment = engine_.fragments.find(found.id);
-        if (std::ranges::find(there, fragment) != there.end()) continue;
-        if (is_recorded || engine_.components.has(of.id, *fragment)) there.push_back(fragment);
+        const bool is_there = component_lookup::has(of.id, at, found);
+        has_one = has_one || is_there;
+        // SAFETY: `fragment_table::add` made all fragments except for `no_fragment` non-const.
+        auto* const fragment = const_cast<fragment_data*>(&found);
+        if ((is_recorded || is_there) && std::ranges::find(there, fragment) == there.end())
+            there.push_back(fragment);
     }
-    if (is_recorded) return record_remove(of, {there.data(), there.size()});
-    if (there.empty()) return false;
+    if (is_recorded) {
+        record_remove(of, {there.data(), there.size()});
+        return has_one;
+    }
+    if (!has_one) return false;
     if (set.size() == 1 && there[0]->sparse_values != nullptr &&
         !there[0]->hooks.calls(remove_hooks))
         return remove_sparse(of, *there[0]->sparse_values);
@@ -266,23 +289,19 @@ bool entity_changes::name_removed(std::span<const fragment_name> set,
     return engine_.catalog.ensure_set(all).has_sparse && set.size() > 1;
 }
 
-bool entity_changes::record_remove(target of, std::span<fragment_data* const> set) {
-    bool has_one = false;
+void entity_changes::record_remove(target of, std::span<fragment_data* const> set) {
     record_guard guard(engine_.transaction, engine_.pending);
-    for (fragment_data* fragment : set) {
-        has_one = has_one || engine_.components.has(of.id, *fragment);
-        engine_.pending.add(of.id, change_kind::remove, fragment);
-    }
+    for (fragment_data* fragment : set) engine_.pending.add(of.id, change_kind::remove, fragment);
     guard.keep();
-    return has_one;
 }
 
 bool entity_changes::clear(target of) {
     const writer_guard writer(engine_, "clear");
     const bool is_recorded = engine_.gate.is_recording("clear");
     if (is_recorded && engine_.gate.is_parallel()) return engine_.parallel.record_clear(of);
-    if (!find_local(of, "clear")) return false;
-    const bool has_one = engine_.components.has_any(of.id);
+    location at;
+    if (!find_local(of, at, "clear")) return false;
+    const bool has_one = at.chunk != chunk_index{} || engine_.sparse.has_any(of.id);
     if (is_recorded) {
         engine_.pending.add(of.id, change_kind::clear, nullptr);
         return has_one;

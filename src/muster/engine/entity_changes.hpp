@@ -25,6 +25,9 @@ public:
 
     /// Puts or keeps the values of a call. Returns whether anything is put, or new.
     bool submit(const edit& call);
+    /// Applies a transition of the entity that `is_hooked`, in a scope for the changes of its hooks.
+    /// See `applier::apply_constructed`.
+    void apply_hooked(std::uint64_t e, transition& step);
     /// Removes these fragments. Returns whether the entity has one of them.
     bool remove(target of, std::span<const fragment_name> set);
     bool clear(target of);
@@ -62,8 +65,9 @@ public:
 
 private:
     void require(target of, const char* call) const;
-    [[nodiscard]] bool find_local(target of, const char* call) const;
+    [[nodiscard]] bool find_local(target of, location& at, const char* call) const;
     bool record(const edit& call);
+    void ensure_fragments(const edit& call);
     bool apply_now(const edit& call);
     bool apply_now(target of, std::span<const change_shape> shape, bool opens_scope);
     template <class Apply>
@@ -71,7 +75,7 @@ private:
     void prepare_default(std::uint64_t e, fragment_data& fragment, bool is_there);
     bool name_removed(std::span<const fragment_name> set, std::span<fragment_data* const> there);
     bool remove_sparse(target of, sparse_set& set);
-    bool record_remove(target of, std::span<fragment_data* const> set);
+    void record_remove(target of, std::span<fragment_data* const> set);
 
     engine& engine_;
 };

@@ -19,19 +19,19 @@ void notifier::run(hook_list& list, hook_kind kind, std::uint64_t e, void* value
         raise(errc::unbalanced_scope, "a hook left a scope open: its changes are dropped");
 }
 
-void notifier::call(hook_kind kind, std::uint64_t e, fragment_data& fragment) {
+void notifier::call(hook_kind kind, std::uint64_t e, location at, fragment_data& fragment) {
     if (fragment.hooks.calls(to_bits(kind)))
-        run(fragment.hooks, kind, e, components_.find(e, fragment));
+        run(fragment.hooks, kind, e, component_lookup::find(e, at, fragment));
 }
 
-void notifier::before(const transition& step, std::uint64_t e) {
-    for (fragment_data* fragment : step.removed) call(hook_kind::remove, e, *fragment);
+void notifier::before(const transition& step, std::uint64_t e, location at) {
+    for (fragment_data* fragment : step.removed) call(hook_kind::remove, e, at, *fragment);
 }
 
-void notifier::after(const transition& step, std::uint64_t e) {
+void notifier::after(const transition& step, std::uint64_t e, location at) {
     for (const transition::notice& notice : step.present) {
-        call(notice.is_new ? hook_kind::insert : hook_kind::assign, e, *notice.fragment);
-        call(hook_kind::set, e, *notice.fragment);
+        call(notice.is_new ? hook_kind::insert : hook_kind::assign, e, at, *notice.fragment);
+        call(hook_kind::set, e, at, *notice.fragment);
     }
 }
 
@@ -53,12 +53,13 @@ void notifier::born(std::uint64_t e) {
 }
 
 void notifier::dying(std::uint64_t e) {
-    chunk_data& here = components_.chunk_of(e);
+    const location at = entities_.locate(e);
+    chunk_data& here = graph_.at(at.chunk);
     if (sparse_.has_any(e)) {
         for (fragment_data* fragment : components_.fragments_of(e))
-            call(hook_kind::remove, e, *fragment);
+            call(hook_kind::remove, e, at, *fragment);
     } else if (graph_.refresh(here).notifies_remove) {
-        for (fragment_data* fragment : here.fragments) call(hook_kind::remove, e, *fragment);
+        for (fragment_data* fragment : here.fragments) call(hook_kind::remove, e, at, *fragment);
     }
     if (calls_at_death()) run(entity_hooks_, hook_kind::remove, e, nullptr);
 }
@@ -66,8 +67,9 @@ void notifier::dying(std::uint64_t e) {
 void notifier::assigned(std::uint64_t e, fragment_data& fragment) {
     if (!fragment.hooks.has(assign_hooks)) return;
     fragment.hooks.prepare(hook_kind::assign, 1);
-    call(hook_kind::assign, e, fragment);
-    call(hook_kind::set, e, fragment);
+    const location at = entities_.locate(e);
+    call(hook_kind::assign, e, at, fragment);
+    call(hook_kind::set, e, at, fragment);
     fragment.hooks.note(hook_kind::assign, e);
 }
 
@@ -75,9 +77,10 @@ void notifier::inserted(id_span all, std::span<fragment_data* const> fragments) 
     for (fragment_data* fragment : fragments) fragment->hooks.prepare(hook_kind::insert, all.count);
     for (std::size_t i = 0; i < all.count; ++i) {
         born(all.at(i));
+        const location at = entities_.locate(all.at(i));
         for (fragment_data* fragment : fragments) {
-            call(hook_kind::insert, all.at(i), *fragment);
-            call(hook_kind::set, all.at(i), *fragment);
+            call(hook_kind::insert, all.at(i), at, *fragment);
+            call(hook_kind::set, all.at(i), at, *fragment);
         }
     }
     for (fragment_data* fragment : fragments)

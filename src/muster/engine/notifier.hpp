@@ -67,17 +67,17 @@ public:
 
     /// Makes room in the logs of observers for `count` such changes. May throw.
     void prepare(const transition& step, std::size_t count);
-    /// Calls the hooks of removed values, before the move.
-    void before(const transition& step, std::uint64_t e);
+    /// Calls the hooks of removed values, before the move. `at` is where the entity is.
+    void before(const transition& step, std::uint64_t e, location at);
     /// Calls the hooks of inserted and assigned values, after the move.
-    void after(const transition& step, std::uint64_t e);
+    void after(const transition& step, std::uint64_t e, location at);
     /// Logs the change for observers.
     void note(const transition& step, std::uint64_t e) noexcept;
 
     /// Calls the hooks of an entity that is created, or about to be destroyed.
     void born(std::uint64_t e);
     void dying(std::uint64_t e);
-    void call(hook_kind kind, std::uint64_t e, fragment_data& fragment);
+    void call(hook_kind kind, std::uint64_t e, location at, fragment_data& fragment);
     /// Notifies hooks and observers that a value was changed in place.
     void assigned(std::uint64_t e, fragment_data& fragment);
 

@@ -30,14 +30,17 @@ void applier::apply(std::uint64_t e, const transition& step, std::span<pending_v
                     bool is_new_entity, argument_addresses arguments, Construct construct) {
     const bool calls_at_birth = is_new_entity && notifier_.calls_at_birth();
     const bool calls_after = step.calls_after || calls_at_birth;
+    const auto call_before = [&] {
+        if (step.calls_before) notifier_.before(step, e, mover_.entities.locate(e));
+    };
     const auto call_after = [&] {
         if (calls_at_birth) notifier_.born(e);
-        if (step.calls_after) notifier_.after(step, e);
+        if (step.calls_after) notifier_.after(step, e, mover_.entities.locate(e));
     };
     reserve(e, step, arguments);
     if (step.moves_bytes && !(calls_after && step.drops)) {
         construct();
-        if (step.calls_before) notifier_.before(step, e);
+        call_before();
         const std::size_t row = calls_after ? mover_.entities.locate(e).row : 0;
         (void)mover_.entities.move_bytes(e, step, values);
         if (calls_after) {
@@ -48,7 +51,7 @@ void applier::apply(std::uint64_t e, const transition& step, std::span<pending_v
     } else {
         row_move moved(mover_, e, step);
         construct();
-        if (step.calls_before) notifier_.before(step, e);
+        call_before();
         moved.apply(values);
         scope_guard undo([&] { moved.undo(); });
         if (calls_after) call_after();

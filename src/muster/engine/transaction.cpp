@@ -94,6 +94,23 @@ void* transaction::take_room(journal_entry& entry) {
     return set->at(entry.slot);
 }
 
+void transaction::record_change(std::uint64_t e, change_kind kind, fragment_data& fragment,
+                                const change& given) {
+    const type_info& type = *fragment.type;
+    if (given.is_bytes() && !given.is_default && fragment.sparse_values == nullptr) {
+        void* room = nullptr;
+        if (type.size != 0) {
+            room = journal_.allocate(type);  // if `add` throws, the scope frees it at its end
+            copy_bytes(room, given.self, type.size);
+        }
+        journal_.add(e, kind, &fragment).value = room;
+        return;
+    }
+    record_guard guard(*this, journal_);
+    record_value(e, kind, fragment, given);
+    guard.keep();
+}
+
 void transaction::record_value(std::uint64_t e, change_kind kind, fragment_data& fragment,
                                const change& given) {
     if (given.is_default) return record_default(e, kind, fragment);
@@ -101,7 +118,9 @@ void transaction::record_value(std::uint64_t e, change_kind kind, fragment_data&
     if (fragment.type->size == 0 && fragment.sparse_values == nullptr) return;
     void* const room = take_room(made);
     if (fragment.type->size == 0) return;
-    {
+    if (given.is_bytes()) {
+        copy_bytes(room, given.self, fragment.type->size);
+    } else {
         const busy_guard busy(engine_.gate);
         given.construct_at(room, fragment.type->size);
     }

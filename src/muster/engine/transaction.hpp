@@ -41,6 +41,9 @@ public:
 
     // ---- recording: the caller has opened a scope or holds a `record_guard` --------------------
 
+    /// Like `record_value`, all or nothing: needs no guard.
+    void record_change(std::uint64_t e, change_kind kind, fragment_data& fragment,
+                       const change& given);
     /// Records a value of `e`, which `given` constructs.
     void record_value(std::uint64_t e, change_kind kind, fragment_data& fragment,
                       const change& given);

@@ -4,6 +4,7 @@
 // A column has no size of its own: its chunk stores the number of rows. Only `resize` can fail.
 #pragma once
 
+#include <muster/base/copy_bytes.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <cstddef>
@@ -71,14 +72,7 @@ struct MUSTER_API column {
 
     /// Moves the value at `from` to `row`. Only for values that are moved as bytes.
     void put_bytes(std::size_t row, const void* from) const noexcept {
-        if (size == 8)
-            std::memcpy(data + row * 8, from, 8);
-        else if (size == 4)
-            std::memcpy(data + row * 4, from, 4);
-        else if (size == 16)
-            std::memcpy(data + row * 16, from, 16);
-        else
-            std::memcpy(at(row), from, size);
+        copy_bytes(at(row), from, size);
     }
 
     /// Moves `count` values from `from` to `to`. Ends the lifetime of the values at `from`.

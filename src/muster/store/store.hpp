@@ -318,10 +318,10 @@ private:
                 return put_result::stored;
             }
         }
-        const transition* const step =
+        transition* const step =
             here.edges.find(edge_key::of(graph.edge_epoch(), fragment.index, false));
         if (step == nullptr || !step->is_plain) [[unlikely]]
-            return put_result::slow;
+            if (step == nullptr || !step->is_hooked || step->calls_before) return put_result::slow;
         chunk_data& to = *step->to;
         const void* from[] = {value.where()};
         to.make_room(1, table_type::row_limit, from);
@@ -330,6 +330,10 @@ private:
         {
             const guard_if<bound_value<Arg>::is_nontrivial> busy(gate);
             construct_value(value, fragment.base(to.index), to.size, from[0]);
+        }
+        if (step->calls_after) [[unlikely]] {
+            changes.apply_hooked(e.value(), *step);
+            return put_result::stored;
         }
         table_.move_row(e, found, *step, gate);
         if (step->has_notices) [[unlikely]]
@@ -409,18 +413,22 @@ private:
         chunk_data& here = graph.at(found.chunk());
         if (fragment.base(here.index) == nullptr)
             return fragment.sparse_values == nullptr ? remove_result::absent : remove_result::slow;
-        const transition* const step =
+        transition* const step =
             here.edges.find(edge_key::of(graph.edge_epoch(), fragment.index, true));
-        if (step == nullptr || !step->is_plain) [[unlikely]]
+        if (step == nullptr || !(step->is_plain || step->is_hooked)) [[unlikely]]
             return remove_result::slow;
         if (step->has_notices) [[unlikely]]
             notifier.prepare(*step, 1);
-        if (step->to->index == chunk_index{}) {
-            table_.remove_row(found, here, gate);
-        } else {
-            step->to->make_room(1, table_type::row_limit, {});
-            table_.move_row(e, found, *step, gate);
+        const bool has_target = step->to->index != chunk_index{};
+        if (has_target) step->to->make_room(1, table_type::row_limit, {});
+        if (!step->is_plain) [[unlikely]] {
+            changes.apply_hooked(e.value(), *step);
+            return remove_result::removed;
         }
+        if (has_target)
+            table_.move_row(e, found, *step, gate);
+        else
+            table_.remove_row(found, here, gate);
         if (step->has_notices) [[unlikely]]
             notifier.note(*step, e.value());
         return remove_result::removed;
