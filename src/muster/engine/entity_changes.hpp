@@ -5,6 +5,7 @@
 #include <muster/change/change.hpp>
 #include <muster/change/journal.hpp>
 #include <muster/engine/open_scope.hpp>
+#include <muster/entity/entity_directory.hpp>
 #include <muster/storage/transition.hpp>
 #include <muster/type/fragment_data.hpp>
 
