@@ -62,8 +62,9 @@ void transaction::cancel() {
 }
 
 void transaction::drop_scopes(const open_scope* kept) noexcept {
-    while (innermost_ != nullptr && innermost_ != kept && innermost_->is_users_)
-        delete static_cast<scope*>(innermost_);
+    open_scope* open = innermost_;
+    while (open != nullptr && open != kept && open->is_users_)
+        delete static_cast<scope*>(std::exchange(open, open->outer_));
 }
 
 void transaction::raise_unbalanced(const char* call) const {
