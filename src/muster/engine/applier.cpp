@@ -19,7 +19,7 @@ void applier::apply(std::uint64_t e, const transition& step, std::span<pending_v
 
 void applier::apply_constructed(std::uint64_t e, const transition& step) {
     chunk_data& from = *step.from;
-    chunk_data& to = *step.to;
+    const chunk_data& to = *step.to;
     const location at = mover_.entities.locate(e);
     if (step.calls_before) notifier_.before(step, e, at);
     if (to.index != chunk_index{})
