@@ -94,13 +94,13 @@ void system_order::add_edges(const system_registry& systems, const system_data& 
     std::ranges::sort(above, std::less<>());
 
     for (const system_data* system : constrained) {
-        for (const auto& [name, is_before] : system->constraints) {
+        for (const system_constraint& wanted : system->constraints) {
             ++work_;
             const auto sentence = [&](const char* why) {
                 return text("the system \"", system->name, "\" must run ",
-                            is_before ? "before" : "after", " \"", name, "\", ", why);
+                            wanted.is_before ? "before" : "after", " \"", wanted.name, "\", ", why);
             };
-            const system_data* const other = systems.find(name);
+            const system_data* const other = systems.find(wanted.name);
             if (other == nullptr)
                 raise(errc::unknown_system, sentence("but no system has that name"));
             node_index mine = system->node;
@@ -128,7 +128,7 @@ void system_order::add_edges(const system_registry& systems, const system_data& 
                     ++work_;
                 }
             }
-            if (is_before)
+            if (wanted.is_before)
                 add_edge(mine, theirs);
             else
                 add_edge(theirs, mine);
