@@ -25,7 +25,7 @@ struct sparse_set_of : testing::Test {
     }
     static T made(int value) {
         if constexpr (std::is_same_v<T, std::string>)
-            return "a text that has a block of its own " + std::to_string(value);
+            return std::string("a text that has a block of its own ").append(std::to_string(value));
         else if constexpr (std::is_same_v<T, wide>)
             return {{value}};
         else
