@@ -163,7 +163,7 @@ struct scene {
     std::string where(id_type e) {
         std::string seen = " at";
         const auto add = [&](const void* at) {
-            seen += " " + std::to_string(reinterpret_cast<std::uintptr_t>(at));
+            seen.append(" ").append(std::to_string(reinterpret_cast<std::uintptr_t>(at)));
         };
         add(w.template try_get<spark>(e));
         add(w.template try_get<rock>(e));

@@ -156,7 +156,7 @@ struct scene {
     /// The state, and the ids that the world issues next.
     std::string outcome() {
         std::string seen = look() + "\nnext:";
-        for (int i = 0; i < 6; ++i) seen += " " + text_of(w.spawn(), pairs[0].version());
+        for (int i = 0; i < 6; ++i) seen.append(" ").append(text_of(w.spawn(), pairs[0].version()));
         return seen;
     }
 

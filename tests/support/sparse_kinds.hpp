@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "numbered.hpp"
 #include "trouble.hpp"
 
 namespace muster::test::sparse_kinds {
@@ -19,7 +20,7 @@ struct burning {
     int heat = 0;
 };
 struct label {
-    std::string text = "a text that needs memory of its own, even when it is new";
+    std::string text = numbered("a text that needs memory of its own, even when it is new, ", 0);
 };
 struct stunned {};  // a tag
 

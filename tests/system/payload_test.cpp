@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "support/errors.hpp"
+#include "support/numbered.hpp"
 
 namespace muster {
 namespace {
@@ -170,8 +171,8 @@ TEST_F(payload, follows_the_entity_and_the_components) {
     std::string log;
     const auto s = w.system("s").each(
         [&](entity id, int& i, const std::string* text, char sign, std::string word) {
-            log += (id == e ? "e" : "f") + std::to_string(i++) + (text == nullptr ? "-" : *text) +
-                   sign + word + ";";
+            log += test::numbered(id == e ? "e" : "f", i++);
+            log.append(text == nullptr ? "-" : *text).append(1, sign).append(word).append(";");
         });
     w.process_with(s, '!', std::string("w"));
     EXPECT_EQ(log, "e1s!w;f2-!w;");

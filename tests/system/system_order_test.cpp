@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/numbered.hpp"
+
 namespace muster::detail {
 namespace {
 
@@ -151,10 +153,10 @@ TEST_F(system_order_of, work_for_nested_groups_grows_with_their_number) {
     system_data* group = nullptr;
     const auto nest = [&](int from, int to) {
         for (int i = from; i < to; ++i) {
-            group = &add("g" + std::to_string(i), group);
-            add("a" + std::to_string(i), group);
+            group = &add(test::numbered("g", i), group);
+            add(test::numbered("a", i), group);
             // Leads from the deepest group to the outermost one.
-            after(add("b" + std::to_string(i), group), "a" + std::to_string(i % 7));
+            after(add(test::numbered("b", i), group), test::numbered("a", i % 7));
         }
     };
     nest(0, 500);

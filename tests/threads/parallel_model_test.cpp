@@ -4,6 +4,7 @@
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
+#include "support/numbered.hpp"
 #include "support/parallel_layout.hpp"
 #include "support/thread_executor.hpp"
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 using namespace muster;
+using muster::test::numbered;
 using muster_tests::thread_executor;
 
 namespace {
@@ -110,13 +112,13 @@ public:
         w.query<const token, position*, label*, owned*, burning*>().each(
             [&](entity e, const token& t, const position* p, const label* l, const owned* o,
                 const burning* b) {
-                made += "\n" + std::to_string(t.value);
-                if (p != nullptr) made += " p" + std::to_string(p->x);
-                if (l != nullptr) made += " l" + l->text;
-                if (o != nullptr) made += " o" + std::to_string(*o->value);
-                if (b != nullptr) made += " b" + std::to_string(b->left);
+                made += numbered("\n", t.value);
+                if (p != nullptr) made += numbered(" p", p->x);
+                if (l != nullptr) made.append(" l").append(l->text);
+                if (o != nullptr) made += numbered(" o", *o->value);
+                if (b != nullptr) made += numbered(" b", b->left);
                 if (w.has<mark>(e)) made += " m";
-                if (const int* extra = w.try_get(e, extra_)) made += " e" + std::to_string(*extra);
+                if (const int* extra = w.try_get(e, extra_)) made += numbered(" e", *extra);
             });
         return made + "\n" + std::to_string(w.size());
     }

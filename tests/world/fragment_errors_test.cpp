@@ -8,6 +8,7 @@
 
 #include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
+#include "support/numbered.hpp"
 
 namespace muster::test {
 namespace {
@@ -64,7 +65,7 @@ TEST(fragment_errors, show_the_current_name_of_a_fragment) {
     EXPECT_NE(message().find(" has no hp:"), std::string::npos);
     w.name(f, "health");
     EXPECT_NE(message().find(" has no health:"), std::string::npos);
-    for (int i = 0; i < 500; ++i) w.name(w.spawn(), "n" + std::to_string(i));
+    for (int i = 0; i < 500; ++i) w.name(w.spawn(), numbered("n", i));
     EXPECT_NE(message().find(" has no health:"), std::string::npos);
     w.name(f, "");
     EXPECT_NE(message().find(" has no E:973-0[0]:"), std::string::npos);

@@ -82,7 +82,8 @@ TYPED_TEST(hook, is_called_by_every_call_that_adds_changes_or_removes) {
     w.builder().set(name{"o"}).spawn();
     EXPECT_EQ(this->taken(), "+m!m+m!m+n!n+n!n+o!o");
     w.spawn_rows(
-        2, [](basic_rows<TypeParam> r) { r.template components<name>()[1].text = "q"; }, name{"p"});
+        2, [](basic_rows<TypeParam> r) { r.template components<name>()[1].text.front() = 'q'; },
+        name{"p"});
     EXPECT_EQ(this->taken(), "+p!p+q!q");
     EXPECT_EQ(w.template clear<name>(), 8u);
     EXPECT_EQ(this->taken(), "-m-m-n-n-o-p-q-g");

@@ -11,6 +11,7 @@
 
 #include "support/about_chunks.hpp"
 #include "support/errors.hpp"
+#include "support/numbered.hpp"
 #include "support/trouble.hpp"
 
 namespace muster {
@@ -26,7 +27,7 @@ struct other {
     int x = 0;
 };
 struct label {
-    std::string text = std::string(40, 'x');
+    std::string text = test::numbered("a text that needs memory of its own, ", 0);
 };
 struct marked {};
 

@@ -11,6 +11,7 @@
 
 #include "support/about_chunks.hpp"
 #include "support/errors.hpp"
+#include "support/numbered.hpp"
 
 namespace muster::test {
 namespace {
@@ -159,7 +160,7 @@ TEST(world_hostile, destructors_may_query_a_world_that_is_being_destroyed) {
     int looks = 0;
     {
         world w;
-        const entity e = w.spawn(std::string(100, 'x'));
+        const entity e = w.spawn(numbered("a text that needs memory of its own, ", 0));
         for (int i = 0; i < 5; ++i) w.spawn(last_look(w, e, looks), i);
         w.set_single(last_look(w, e, looks));
     }
