@@ -97,6 +97,7 @@ fragment_data& catalog::adopt(std::uint64_t f, value_type_ref type,
             parts_.sparse.remove(*found->sparse_values);
     }
     if (found->sparse_values != nullptr) found->sparse_values->retype(*type.info);
+    if (found->codec == found->type->codec) found->codec = type.info->codec;  // not defined
     found->type = type.info;
     found->value_type = type.index;
     found->is_unique |= type.info->unique;

@@ -79,6 +79,7 @@ struct MUSTER_API fragment_data {
     bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
     boxed_value default_value;
     duplicate_function duplicate;
+    const detail::codec* codec = nullptr;  // see `define`; null: none
 
     const type_info* own_type = nullptr;  // owned; equals `type` if that was defined at run time
     array_list<char> own_name;            // the text of `name`, unless it is stored elsewhere

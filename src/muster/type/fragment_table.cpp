@@ -97,6 +97,7 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     made->is_unique = info.unique;
     made->is_hidden = info.hidden;
     made->is_internal = info.internal;
+    made->codec = info.codec;
     place(*made);
     guard.made = nullptr;
     all_.push_back(made);
