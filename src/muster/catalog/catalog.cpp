@@ -17,17 +17,34 @@ fragment_data& catalog::add(type_index type, const type_info& info) {
     parts_.changes.refuse_in_change("the first use of a component type");
     const std::uint64_t id = parts_.entities.highest_free();
     mark_for_destroy(id);
-    fragment_data& made = parts_.fragments.add(type, info, id);
+    return own(parts_.fragments.add(type, info, id), info.is_sparse());
+}
+
+fragment_data& catalog::ensure_internal(const fragment_key& key, const type_info& info,
+                                        std::string_view name) {
+    if (fragment_data* const found = parts_.fragments.find(key)) return *found;
+    parts_.changes.refuse_in_change("the first use of an internal fragment");
+    const std::uint64_t id = parts_.entities.highest_free_from(internal_from_);
+    mark_for_destroy(id);
+    array_list<char> text(name.data(), name.data() + name.size());
+    fragment_data& made = own(parts_.fragments.add(key, info, id), info.sparse);
+    made.is_internal = true;
+    made.own_name.swap(text);
+    show_name(made);
+    internal_from_ = parts_.entities.key_of(id);
+    return made;
+}
+
+/// Makes the id of a new world-owned fragment alive. Removes the fragment if that fails.
+fragment_data& catalog::own(fragment_data& made, bool is_sparse) {
     scope_guard rollback([&] { remove(made); });
-    made.value_type = type;
     made.is_world_owned = true;
-    const bool is_sparse = info.is_sparse();
     if (is_sparse) parts_.sparse.add(made);
-    parts_.entities.create_at(id);
+    parts_.entities.create_at(made.id);
     rollback.dismiss();
     ++world_owned_count_;
     if (is_sparse) invalidate_traits();
-    first_world_owned_key_ = smaller(first_world_owned_key_, parts_.entities.key_of(id));
+    first_world_owned_key_ = smaller(first_world_owned_key_, parts_.entities.key_of(made.id));
     return made;
 }
 
@@ -48,6 +65,8 @@ fragment_data& catalog::add(std::uint64_t f, value_type_ref type) {
 
 void catalog::forget(fragment_data& fragment) noexcept {
     if (fragment.is_world_owned) --world_owned_count_;
+    if (fragment.key.kind != 0)
+        internal_from_ = larger(internal_from_, parts_.entities.key_of(fragment.id));
     parts_.graph.forget_chunks_of(fragment);
     if (fragment.needed_by != 0)
         for (fragment_data* owner : parts_.fragments.all()) owner->needs.erase_value(&fragment);
@@ -176,7 +195,7 @@ void catalog::make_sparse(fragment_data& fragment) {
     invalidate_traits();
 }
 
-/// Sets the name for messages: the user's name, else that of the type, else the id.
+/// Sets the name for messages: the user's name, else that of the type or the room, else the id.
 void catalog::show_name(fragment_data& fragment) {
     fragment.name = parts_.names.find(fragment.id);
     if (!fragment.name.empty()) return;
@@ -184,7 +203,7 @@ void catalog::show_name(fragment_data& fragment) {
         const std::string text = parts_.entities.text_of(fragment.id);
         fragment.own_name.assign(text.data(), text.data() + text.size());
     }
-    fragment.name = fragment.is_world_owned
+    fragment.name = fragment.own_name.empty()
                         ? fragment.type->name
                         : std::string_view(fragment.own_name.data(), fragment.own_name.size());
 }

@@ -68,6 +68,15 @@ public:
                    ? ensure(static_cast<type_index>(given.fragment.what), *given.fragment.type)
                    : ensure(given.fragment.what, given.type, where);
     }
+    /// Returns the fragment with this key, for a room that owns fragments without a C++ type. The
+    /// first call creates it for values of this type, which must outlive it; `name`, if it is not
+    /// empty, replaces the name of the type in messages. The id is world-owned: `size`, loops over
+    /// entities, `destroy_if` and `reset` skip it. If the user destroys it, its owners lose it, or
+    /// are destroyed, as for any fragment; the next call creates it anew. Throws `errc::in_scope`
+    /// in a phase or a change, `errc::id_overflow` and `std::bad_alloc`, which change nothing.
+    /// Invalidates records. O(1).
+    fragment_data& ensure_internal(const fragment_key& key, const type_info& info,
+                                   std::string_view name = {});
     /// Returns the fragment with this name or, if there is none, `no_fragment`.
     [[nodiscard]] const fragment_data& find(fragment_name name) const noexcept {
         return name.is_typed() ? parts_.fragments.find(static_cast<type_index>(name.what))
@@ -138,7 +147,7 @@ public:
 
     // ---- ids -----------------------------------------------------------------------------------
 
-    /// Whether the id is world-owned: the fragment of a C++ type.
+    /// Whether the id is world-owned: the fragment of a C++ type, or of a room.
     [[nodiscard]] bool is_world_owned(std::uint64_t e) const noexcept {
         return parts_.entities.key_of(e) >= first_world_owned_key_ &&
                parts_.fragments.lookup(e).is_world_owned;
@@ -159,6 +168,7 @@ private:
     MUSTER_COLD fragment_data& add(type_index type, const type_info& info);
     MUSTER_COLD fragment_data& adopt(std::uint64_t f, value_type_ref type,
                                      const std::source_location* where);
+    fragment_data& own(fragment_data& made, bool is_sparse);
     void remove(fragment_data& fragment) noexcept;
     MUSTER_COLD chunk_data& add_single_chunk(fragment_data& fragment);
     chunk_data& find_set(std::span<fragment_data* const> set);
@@ -176,6 +186,7 @@ private:
     array_list<fragment_data*> sparse_of_shape_;               // reused by `transition_for`
     std::uint64_t first_world_owned_key_ = ~std::uint64_t{0};  // the lowest world-owned key
     std::size_t world_owned_count_ = 0;
+    std::uint64_t internal_from_ = ~std::uint64_t{0};  // higher keys are rarely free
 };
 
 }  // namespace muster::detail

@@ -367,7 +367,7 @@ void destroyer::forget_fragment(fragment_data& fragment) noexcept {
     engine_.catalog.forget(fragment);
     const type_index type = fragment.value_type;
     const type_info& info = *fragment.type;
-    const bool is_world_owned = fragment.is_world_owned;
+    const bool is_of_type = fragment.is_of_type();
     sparse_set* const set = fragment.sparse_values;  // holds the pending values
     bool is_awaited = false;  // pending changes of a C++ type apply to its next fragment
     {
@@ -375,8 +375,8 @@ void destroyer::forget_fragment(fragment_data& fragment) noexcept {
         for (std::uint32_t i = 0; i < engine_.pending.now().entries; ++i) {
             journal_entry& entry = engine_.pending.entry(i);
             if (entry.fragment != &fragment) continue;
-            is_awaited = is_world_owned;
-            if (!is_world_owned) drop(entry, fragment);
+            is_awaited = is_of_type;
+            if (!is_of_type) drop(entry, fragment);
         }
         if (set != nullptr && !is_awaited) engine_.sparse.remove(*set);
         if (set != nullptr && is_awaited) {

@@ -119,7 +119,7 @@ public:
     void undo_create(std::uint64_t e) noexcept override;
     void refuse_at(std::uint64_t wanted) const override;
     void create_at(std::uint64_t wanted) override;
-    [[nodiscard]] std::uint64_t highest_free() const override;
+    [[nodiscard]] std::uint64_t highest_free_from(std::uint64_t from) const override;
     bool destroy(std::uint64_t e) noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
                       const destroy_marks& marks,

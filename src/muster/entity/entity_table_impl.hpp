@@ -240,15 +240,17 @@ void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
 }
 
 template <class Layout>
-std::uint64_t entity_adapter<Layout>::highest_free() const {
-    for (std::uint64_t key = Layout::last_key;; --key) {
+std::uint64_t entity_adapter<Layout>::highest_free_from(std::uint64_t from) const {
+    const std::uint64_t highest = larger(smaller(from, Layout::last_key), Layout::first_key);
+    for (std::uint64_t key = highest;; --key) {
         const record_type* const slot = pool().find(key);
         const std::uint64_t version = slot == nullptr ? pool().first_version() : slot->version();
         if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
             return id_type::assemble(key, version, pool().world()).value();
-        if (key == Layout::first_key)
-            raise(errc::id_overflow, "no key is left for the fragment of a new component type");
+        if (key == Layout::first_key) break;
     }
+    if (highest < Layout::last_key) return highest_free();
+    raise(errc::id_overflow, "no key is left for the fragment of a new component type");
 }
 
 template <class Layout>

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/hash_table.hpp>
 #include <muster/storage/chunk_data.hpp>
 
 #include <cstddef>
@@ -88,10 +89,6 @@ private:
     chunk_data& add(std::span<fragment_data* const> set, std::size_t hash);
     void update_traits(chunk_data& chunk) const noexcept;
     void forget(chunk_data& chunk) noexcept;
-    [[nodiscard]] std::size_t find_place(std::span<fragment_data* const> set,
-                                         std::size_t hash) const noexcept;
-    void erase_place(const chunk_data& chunk) noexcept;
-    void rehash(std::size_t places);
 
     array_list<chunk_data*> by_index_;  // owned; null: the number is free
     std::uint64_t epoch_ = 1;
@@ -99,7 +96,7 @@ private:
     std::uint64_t generation_ = 1;
     array_list<chunk_index> free_;  // numbers to reuse
     array_list<chunk_data*> order_;
-    array_list<chunk_data*> places_;  // hash table; a power of two, at most half full
+    hash_table<chunk_data, &chunk_data::hash> by_set_;
     const type_info& id_type_;
     std::size_t limit_;
     std::size_t row_limit_;

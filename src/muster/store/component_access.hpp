@@ -286,14 +286,15 @@ public:
     void check_access(bool may_write) const {
         if constexpr (checks_threads)
             if (gate.is_parallel())
-                parallel.check_access(find_type_index<T>(), may_write, type_name<T>());
+                parallel.check_access(find_type_index<std::remove_const_t<T>>(),
+                                      may_write && !std::is_const_v<T>, type_name<T>());
     }
     /// Like `check_access<T>`, for the fragment of a C++ type. Systems can declare no other
     /// fragments.
     void check_access(id_type f) const {
         if constexpr (checks_threads)
             if (const fragment_data& known = find_fragment(f);
-                gate.is_parallel() && known.is_world_owned)
+                gate.is_parallel() && known.is_of_type())
                 parallel.check_access(known.value_type, false, known.name);
     }
 

@@ -38,6 +38,16 @@ constexpr std::uint32_t to_int(chunk_index index) noexcept {
     return static_cast<std::uint32_t>(index);
 }
 
+/// The identity of a fragment that a room owns, without a C++ type. A room has kinds of its own,
+/// above 0, and defines the meaning of `a` and `b`.
+struct fragment_key {
+    std::uint32_t kind = 0;  // 0: the fragment has a C++ type or an id of the user
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+
+    friend bool operator==(const fragment_key&, const fragment_key&) noexcept = default;
+};
+
 /// The base of a fragment that a chunk has without a column in memory.
 MUSTER_API inline std::byte no_values[1];
 
@@ -83,6 +93,8 @@ struct MUSTER_API fragment_data {
 
     const type_info* own_type = nullptr;  // owned; equals `type` if that was defined at run time
     array_list<char> own_name;            // the text of `name`, unless it is stored elsewhere
+    fragment_key key{};                   // see `catalog::ensure_internal`
+    std::size_t key_hash = 0;
 
     /// Returns the fragment's column in the chunk, or null if the chunk lacks it.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
@@ -99,6 +111,10 @@ struct MUSTER_API fragment_data {
         bases[at] = base;
     }
 
+    /// Whether this is the world's fragment of a C++ type.
+    [[nodiscard]] bool is_of_type() const noexcept {
+        return is_world_owned && value_type != no_type;
+    }
     /// Whether both fragments have values of the same type.
     [[nodiscard]] bool has_same_type(const fragment_data& other) const noexcept;
     [[nodiscard]] bool can_copy() const noexcept {
