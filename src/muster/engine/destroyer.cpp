@@ -176,6 +176,13 @@ void destroyer::destroy_chunk(chunk_data& chunk, const std::source_location& whe
 
 void destroyer::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
     const std::size_t count = chunk.size - first;
+    destroy_ids(chunk, first);
+    const busy_guard busy(engine_.gate);
+    chunk.destroy_values(first, count);
+}
+
+void destroyer::destroy_ids(chunk_data& chunk, std::size_t first) noexcept {
+    const std::size_t count = chunk.size - first;
     chunk.size = first;
     const auto destroy_marked = [](void* owner, std::uint64_t e) noexcept {
         auto& self = *static_cast<destroyer*>(owner);
@@ -184,8 +191,6 @@ void destroyer::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
         if (fragment_data* const used = self.engine_.fragments.find(e)) self.forget_fragment(*used);
     };
     engine_.entities.destroy_rows(chunk, first, count, engine_.marks, destroy_marked, this);
-    const busy_guard busy(engine_.gate);
-    chunk.destroy_values(first, count);
 }
 
 void destroyer::reset(const std::source_location& where) {

@@ -42,22 +42,24 @@ void spawner::write_rows(chunk_data& into, std::size_t count, const row_values& 
     scope_guard rollback([&] {
         for (std::size_t i = 0; i < done; ++i) {
             const column& column = into.columns[i];
-            if (given.find(column.fragment) != nullptr || !origin.writes(*column.fragment))
+            const bool is_given = given.find(column.fragment) != nullptr;
+            if (is_given ? !given.relocates : !origin.writes(*column.fragment))
                 column.destroy(column.at(into.size), count);
         }
     });
     for (const column& source : into.columns) {
         const fragment_data& fragment = *source.fragment;
         std::byte* const to = source.at(into.size);
-        if (const void* const* const value = given.find(&fragment))
-            source.type->copy_values(to, *value, count, given.step);
-        else if (origin.writes(fragment))
-            ;  // the caller does
-        else if (origin.copies(fragment))
+        if (const void* const* const value = given.find(&fragment)) {
+            if (!given.relocates) source.type->copy_values(to, *value, count, given.step);
+        } else if (origin.writes(fragment)) {
+            // the caller does
+        } else if (origin.copies(fragment)) {
             fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * source.size,
                                 count);
-        else
+        } else {
             fragment.default_construct(to, count);
+        }
         ++done;
     }
     rollback.dismiss();

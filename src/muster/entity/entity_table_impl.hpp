@@ -3,6 +3,7 @@
 
 #include <muster/base/text.hpp>
 #include <muster/entity/entity_table.hpp>
+#include <muster/id/exact_ids.hpp>
 #include <muster/id/pool_sharing.hpp>
 
 namespace muster::detail {
@@ -210,8 +211,7 @@ std::uint64_t entity_adapter<Layout>::create() {
 
 template <class Layout>
 void entity_adapter<Layout>::create_all(id_span out) {
-    // SAFETY: the caller's array has ids of this layout.
-    pool().create(std::span<id_type>(reinterpret_cast<id_type*>(out.data), out.count));
+    pool().create(typed(out));
 }
 
 template <class Layout>
@@ -237,6 +237,23 @@ void entity_adapter<Layout>::refuse_at(std::uint64_t wanted) const {
 template <class Layout>
 void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
     pool().create_at(typed(wanted));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::refuse_at(id_span wanted) {
+    exact_ids<Layout, record_type>(pool(), typed(wanted)).check();
+}
+
+template <class Layout>
+void entity_adapter<Layout>::create_rows_at(chunk_data& into, id_span wanted) {
+    exact_ids<Layout, record_type> made(pool(), typed(wanted));
+    const std::size_t first = into.size;
+    if (into.index == chunk_index{}) return made.create([](record_type&, std::size_t) {});
+    made.create([index = into.index, first](record_type& slot, std::size_t i) {
+        slot.place(index, first + i);
+    });
+    wanted.copy_to({into.ids.at(first), wanted.count, wanted.width});
+    into.size += wanted.count;
 }
 
 template <class Layout>
