@@ -102,6 +102,10 @@ public:
     /// Makes the fragment sparse. Throws `errc::fragment_in_use` if an entity has it or a value is
     /// pending.
     void make_sparse(fragment_data& fragment);
+    /// Gives the fragment words: each divides the entities that have it into groups, in chunks of
+    /// their own. Throws `errc::fragment_in_use` if an entity has it, a value is pending, or it is
+    /// sparse.
+    void add_words(fragment_data& fragment);
     void name(target of, std::string_view name);
 
     // ---- chunks --------------------------------------------------------------------------------
@@ -121,6 +125,10 @@ public:
     chunk_data& cloned_part(chunk_data& original);
     /// Returns the chunk of the fragments of `part` and `given`, and of those that they need.
     chunk_data& cloned_chunk(chunk_data& part, const chunk_data& given);
+    /// Returns the word of a clone's fragment: that of the given chunk or, if it is 0, that of the
+    /// prototype's part.
+    [[nodiscard]] static std::uint64_t joined_word(const chunk_data& part, const chunk_data& given,
+                                                   const fragment_data& fragment) noexcept;
     /// Whether any of these fragments, or of those that they need, is sparse.
     [[nodiscard]] bool has_sparse_part(chunk_data& given);
     [[nodiscard]] bool has_sparse_part(std::span<const change_shape> shape);
@@ -136,6 +144,9 @@ public:
     /// Returns the transition that adds or removes all fragments of `set`; values that are there
     /// stay. Null if it concerns sparse fragments. A later call finds it as an edge.
     const transition* ensure_set_edge(chunk_data& from, chunk_data& set, bool removes);
+    /// Returns the transition to the chunk of the same fragments with these words; see
+    /// `chunk_graph::regroup`. A later call finds it as an edge.
+    transition_ref regroup(chunk_data& from, std::span<const std::uint64_t> words);
 
     /// Values of these fragments are stored: untyped ones have their types from now on.
     void fix_types(std::span<fragment_data* const> fragments) noexcept;

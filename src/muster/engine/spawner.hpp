@@ -93,7 +93,7 @@ private:
                             std::span<fragment_data* const> fragments, const std::uint64_t* wanted);
     template <class Fill>
     std::uint64_t spawn_notifying(Fill fill, std::span<change> values,
-                                  std::span<fragment_data* const> fragments,
+                                  std::span<fragment_data* const> fragments, const chunk_data& like,
                                   const std::uint64_t* wanted, bool opens_scope);
     template <class Record>
     std::uint64_t record_entity(Record record, const std::uint64_t* wanted);

@@ -34,6 +34,8 @@ public:
         for (std::size_t i = run_; i < wanted_.size(); ++i) {
             // No other thread may reserve a key after its check.
             pool_.pass_reserve_end(wanted_[i].key());
+            if (is_fresh(i) && wanted_[i] == pool_.fresh_id(index_of(i))) [[likely]]
+                continue;
             pool_.refuse_at(wanted_[i]);
         }
         if (run_ == 0) return;

@@ -12,10 +12,14 @@ namespace muster::detail {
 
 namespace {
 
-std::size_t hash_of(std::span<fragment_data* const> set) {
+/// Equal for words that only differ in zeros at the end.
+std::size_t hash_of(std::span<fragment_data* const> set, std::span<const std::uint64_t> words) {
+    constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
     std::uint64_t hash = set.size();
     for (const fragment_data* fragment : set)
-        hash = (hash ^ (to_int(fragment->index) + 1)) * 0x9E3779B97F4A7C15u;
+        hash = (hash ^ (to_int(fragment->index) + 1)) * factor;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] != 0) hash = (hash ^ (words[i] + i) * factor ^ hash >> 29) * factor;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
@@ -59,15 +63,18 @@ chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noe
     return found != nullptr && found->serial == serial ? found : nullptr;
 }
 
-chunk_data* chunk_graph::find(std::span<fragment_data* const> set) const noexcept {
-    return by_set_.find(hash_of(set), [&](const chunk_data& chunk) {
-        return std::ranges::equal(chunk.fragments, set);
+chunk_data* chunk_graph::find(std::span<fragment_data* const> set, word_list words) const noexcept {
+    return by_set_.find(hash_of(set, words), [&](const chunk_data& chunk) {
+        if (!std::ranges::equal(chunk.fragments, set)) return false;
+        for (std::size_t i = 0; i < chunk.words.size(); ++i)
+            if (chunk.words[i] != (i < words.size() ? words[i] : 0)) return false;
+        return true;
     });
 }
 
-chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set) {
-    chunk_data* const found = find(set);
-    return found != nullptr ? *found : add(set, hash_of(set));
+chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set, word_list words) {
+    chunk_data* const found = find(set, words);
+    return found != nullptr ? *found : add(set, words, hash_of(set, words));
 }
 
 void chunk_graph::invalidate() noexcept {
@@ -93,7 +100,8 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     chunk.traits_epoch = epoch_;
 }
 
-chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t hash) {
+chunk_data& chunk_graph::add(std::span<fragment_data* const> set, word_list words,
+                             std::size_t hash) {
     if (order_.size() == limit_)
         raise(errc::limit, text("a world cannot have more than ", limit_,
                                 " chunks: collect_garbage() frees those without entities"));
@@ -101,6 +109,10 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     auto made = std::make_unique<chunk_data>();
     made->hash = hash;
     made->fragments.assign(set.data(), set.data() + set.size());
+    for (const fragment_data* fragment : set)
+        if (fragment->has_word)
+            made->words.push_back(made->words.size() < words.size() ? words[made->words.size()]
+                                                                    : 0);
     made->ids = column(id_type_, nullptr);
     made->index =
         free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();

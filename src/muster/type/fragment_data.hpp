@@ -92,6 +92,7 @@ struct MUSTER_API fragment_data {
     bool is_internal = false;
     bool is_defined_sparse = false;  // set by `define`; its type may be sparse, too
     bool destroys_owners = false;
+    bool has_word = false;             // groups its entities by a word: see `chunk_data::words`
     array_list<fragment_data*> needs;  // required fragments, by index
     std::uint32_t needed_by = 0;       // how many fragments need this one
     std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
