@@ -669,5 +669,84 @@ TEST_F(catalog_sets, a_set_with_a_sparse_part_has_no_edge) {
     EXPECT_NE(tested.ensure_set_edge(chunk_of(0b10000), chunk_of(0b100), false), nullptr);
 }
 
+// ---- fragments of rooms ------------------------------------------------------------------------
+
+struct internal_fragments : catalog_of {
+    static constexpr type_info link{"link", 8, 8, nullptr, nullptr, nullptr, nullptr, true, true};
+    fragment_data& likes(std::uint64_t whom) { return tested.ensure_internal({1, 5, whom}, link); }
+};
+
+TEST_F(internal_fragments, the_first_use_of_a_key_creates_a_world_owned_fragment) {
+    fragment_data& made = likes(1);
+    EXPECT_EQ(&likes(1), &made);
+    EXPECT_EQ(fragments.find(fragment_key{1, 5, 1}), &made);
+    EXPECT_NE(&likes(2), &made);
+    EXPECT_EQ(entities.key_of(made.id), layouts::bound::last_key);
+    EXPECT_TRUE(entities.alive(made.id));
+    EXPECT_TRUE(tested.is_world_owned(made.id));
+    EXPECT_EQ(tested.world_owned_count(), 2u);
+    EXPECT_TRUE(made.is_internal);
+    EXPECT_FALSE(made.is_untyped);
+    EXPECT_FALSE(made.is_of_type());
+    EXPECT_EQ(made.type, &link);
+    EXPECT_EQ(made.sparse_values, nullptr);
+}
+
+TEST_F(internal_fragments, messages_show_the_name_of_the_room_or_of_the_type) {
+    EXPECT_EQ(likes(1).name, "link");
+    const fragment_data& named = tested.ensure_internal({1, 6, 0}, link, "likes eve");
+    EXPECT_EQ(named.name, "likes eve");
+    tested.name({named.id, std::source_location::current()}, "secret");
+    EXPECT_EQ(named.name, "secret");
+    tested.name({named.id, std::source_location::current()}, "");
+    EXPECT_EQ(named.name, "likes eve");
+}
+
+TEST_F(internal_fragments, may_be_sparse_without_being_the_set_of_a_type) {
+    type_info info = link;
+    info.sparse = true;
+    fragment_data& made = tested.ensure_internal({1, 0, 0}, info);
+    ASSERT_NE(made.sparse_values, nullptr);
+    tested.invalidate_traits();
+    EXPECT_EQ(sparse.find(no_type), nullptr);
+    const std::uint64_t e = entities.create();
+    tested.mark_for_destroy(e);
+    put_sparse(e, made);
+    EXPECT_TRUE(components.has(e, made));
+}
+
+TEST_F(internal_fragments, are_refused_in_a_change_and_in_a_phase) {
+    likes(1);
+    changes.begin_phase();
+    EXPECT_NO_THROW(likes(1));
+    EXPECT_EQ(code_of([&] { likes(2); }), errc::in_scope);
+    changes.end_phase();
+    const busy_guard busy(changes);
+    EXPECT_EQ(code_of([&] { likes(2); }), errc::in_scope);
+    EXPECT_EQ(tested.world_owned_count(), 1u);
+}
+
+TEST_F(internal_fragments, keys_of_destroyed_ones_are_used_again) {
+    fragment_data& first = likes(0);
+    for (std::uint64_t i = 1; i < 100; ++i) likes(i);
+    const std::uint64_t id = first.id;
+    tested.forget(first);
+    fragments.remove(first);
+    entities.destroy(id);
+    EXPECT_EQ(tested.world_owned_count(), 99u);
+    EXPECT_EQ(fragments.find(fragment_key{1, 5, 0}), nullptr);
+    const fragment_data& again = likes(0);
+    EXPECT_EQ(entities.key_of(again.id), entities.key_of(id));
+    EXPECT_NE(again.id, id);
+}
+
+TEST_F(internal_fragments, many_do_not_slow_each_other_down) {
+    // With a search from the top for each of them, this takes minutes.
+    for (std::uint64_t i = 0; i < 100'000; ++i) likes(i);
+    EXPECT_EQ(tested.world_owned_count(), 100'000u);
+    EXPECT_EQ(entities.key_of(likes(99'999).id), layouts::bound::last_key - 99'999);
+    EXPECT_EQ(entities.key_of(ensure<position>().id), layouts::bound::last_key - 100'000);
+}
+
 }  // namespace
 }  // namespace muster::detail

@@ -267,6 +267,19 @@ TYPED_TEST(entity_table_of, highest_free_descends_from_the_last_key) {
               this->pack(TypeParam::last_key - 2, TypeParam::first_version + 1));
 }
 
+TYPED_TEST(entity_table_of, highest_free_from_prefers_lower_keys) {
+    const std::uint64_t middle = (TypeParam::first_key + TypeParam::last_key) / 2;
+    const auto highest_from = [&](std::uint64_t key) {
+        return this->entities.key_of(this->entities.highest_free_from(key));
+    };
+    EXPECT_EQ(highest_from(middle), middle);
+    this->entities.create_at(this->pack(middle, TypeParam::first_version));
+    EXPECT_EQ(highest_from(middle), middle - 1);
+    this->entities.create_at(this->pack(TypeParam::first_key, TypeParam::first_version));
+    EXPECT_EQ(highest_from(TypeParam::first_key), TypeParam::last_key);  // none is left below
+    EXPECT_EQ(highest_from(0), TypeParam::last_key);
+}
+
 TYPED_TEST(entity_table_of, destroy_rows_leaves_marked_ids_to_the_caller) {
     chunk_data& chunk = this->chunk({&this->a});
     const auto all = this->add_rows(chunk, 10);

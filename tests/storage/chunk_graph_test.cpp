@@ -325,5 +325,62 @@ TEST_F(chunk_graph_of, creating_and_freeing_hundreds_of_chunks_keeps_the_graph_c
     for (const chunk_data* chunk : graph.all()) EXPECT_LT(to_int(chunk->index), 700u);  // reused
 }
 
+// ---- words -------------------------------------------------------------------------------------
+
+struct chunk_graph_words : chunk_graph_of {
+    chunk_graph_words() { all[1]->has_word = all[3]->has_word = true; }
+    chunk_data& group(unsigned bits, std::vector<std::uint64_t> words) {
+        return graph.ensure(set(bits), words);
+    }
+};
+
+TEST_F(chunk_graph_words, each_set_has_a_chunk_for_each_list_of_words) {
+    chunk_data& none = group(0b1011, {});
+    chunk_data& first = group(0b1011, {7, 0});
+    chunk_data& second = group(0b1011, {0, 7});
+    EXPECT_NE(&none, &first);
+    EXPECT_NE(&first, &second);
+    EXPECT_EQ(&group(0b1011, {7, 0}), &first);
+    EXPECT_EQ(&group(0b1011, {7}), &first);  // missing words are 0
+    EXPECT_EQ(&group(0b1011, {0, 0}), &none);
+    EXPECT_EQ(graph.find(set(0b1011), std::vector<std::uint64_t>{7, 7}), nullptr);
+    EXPECT_EQ(second.words, (array_list<std::uint64_t>{0, 7}));
+    EXPECT_EQ(none.words, (array_list<std::uint64_t>{0, 0}));
+    EXPECT_TRUE(chunk(0b101).words.empty());
+}
+
+TEST_F(chunk_graph_words, a_word_belongs_to_its_fragment) {
+    const chunk_data& made = group(0b1111, {5, 6});
+    EXPECT_EQ(made.word_of(*all[0]), 0u);
+    EXPECT_EQ(made.word_of(*all[1]), 5u);
+    EXPECT_EQ(made.word_of(*all[2]), 0u);
+    EXPECT_EQ(made.word_of(*all[3]), 6u);
+    EXPECT_EQ(group(0b1000, {6}).word_of(*all[1]), 0u);
+}
+
+TEST_F(chunk_graph_words, regroup_returns_the_chunk_of_the_same_fragments) {
+    chunk_data& from = group(0b1011, {1, 2});
+    chunk_data& to = graph.regroup(from, std::vector<std::uint64_t>{3, 2});
+    EXPECT_EQ(&to, &group(0b1011, {3, 2}));
+    EXPECT_EQ(&graph.regroup(to, from.words), &from);
+    EXPECT_EQ(&graph.regroup(to, to.words), &to);
+}
+
+TEST_F(chunk_graph_words, many_groups_are_found_and_freed) {
+    for (std::uint64_t word = 0; word < 1'000; ++word) {
+        group(0b10, {word});
+        if (word % 2 == 0) add_row(group(0b1010, {word, word * 3}));
+    }
+    EXPECT_EQ(all[1]->chunks.size(), 1'500u);
+    graph.collect_garbage();
+    EXPECT_EQ(all[1]->chunks.size(), 500u);
+    for (std::uint64_t word = 0; word < 1'000; word += 2)
+        ASSERT_EQ(group(0b1010, {word, word * 3}).size, 1u);
+    EXPECT_EQ(all[1]->chunks.size(), 500u);
+    for (chunk_data* chunk : graph.all()) chunk->size = 0;
+    graph.forget_chunks_of(*all[3]);
+    EXPECT_TRUE(all[1]->chunks.empty());
+}
+
 }  // namespace
 }  // namespace muster::detail

@@ -156,5 +156,51 @@ TEST(fragment_table, finds_all_ids_with_equal_low_bits) {
     EXPECT_EQ(table.all().size(), made.size());
 }
 
+TEST(fragment_table, finds_a_fragment_by_its_key) {
+    fragment_table table;
+    const fragment_data& likes = table.add(fragment_key{1, 7, 0}, type_info_of<int>, 100);
+    const fragment_data& hates = table.add(fragment_key{1, 0, 7}, type_info_of<int>, 101);
+    const fragment_data& other = table.add(fragment_key{2, 7, 0}, type_info_of<int>, 102);
+    EXPECT_EQ(table.find(fragment_key{1, 7, 0}), &likes);
+    EXPECT_EQ(table.find(fragment_key{1, 0, 7}), &hates);
+    EXPECT_EQ(table.find(fragment_key{2, 7, 0}), &other);
+    EXPECT_EQ(table.find(fragment_key{1, 7, 7}), nullptr);
+    EXPECT_EQ(table.find(fragment_key{}), nullptr);
+    EXPECT_EQ(&table.lookup(101), &hates);
+    EXPECT_EQ(likes.value_type, no_type);
+    table.remove(likes);
+    EXPECT_EQ(table.find(fragment_key{1, 7, 0}), nullptr);
+    EXPECT_EQ(table.find(fragment_key{1, 0, 7}), &hates);
+}
+
+TEST(fragment_table, lists_the_fragments_of_a_kind_in_the_order_of_their_keys) {
+    fragment_table table;
+    table.add(type_index{1}, type_info_of<int>, 99);
+    const fragment_data& c = table.add(fragment_key{1, 2, 1}, type_info_of<int>, 100);
+    const fragment_data& a = table.add(fragment_key{1, 1, 9}, type_info_of<int>, 101);
+    const fragment_data& b = table.add(fragment_key{1, 2, 0}, type_info_of<int>, 102);
+    table.add(fragment_key{2, 0, 0}, type_info_of<int>, 103);
+    const array_list<fragment_data*> found = table.list(1);
+    ASSERT_EQ(found.size(), 3u);
+    EXPECT_EQ(found[0], &a);
+    EXPECT_EQ(found[1], &b);
+    EXPECT_EQ(found[2], &c);
+    EXPECT_TRUE(table.list(3).empty());
+}
+
+TEST(fragment_table, many_keys_are_found_and_removed) {
+    fragment_table table;
+    for (std::uint64_t i = 0; i < 3'000; ++i)
+        table.add(fragment_key{1, i % 60, i / 60}, type_info_of<int>, 1000 + i);
+    for (std::uint64_t i = 0; i < 3'000; ++i) {
+        const fragment_data* const found = table.find(fragment_key{1, i % 60, i / 60});
+        ASSERT_NE(found, nullptr);
+        ASSERT_EQ(found->id, 1000 + i);
+        if (i % 3 == 0) table.remove(*found);
+    }
+    for (std::uint64_t i = 0; i < 3'000; ++i)
+        ASSERT_EQ(table.find(fragment_key{1, i % 60, i / 60}) == nullptr, i % 3 == 0);
+}
+
 }  // namespace
 }  // namespace muster::detail

@@ -10,6 +10,30 @@
 #include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
 
+// A fake room that saves values.
+namespace muster::detail {
+struct codec {
+    int number;
+};
+}  // namespace muster::detail
+
+namespace muster::test {
+namespace {
+
+constexpr detail::codec text_codec{1};
+constexpr detail::codec other_codec{2};
+struct saved {
+    int value = 0;
+};
+
+}  // namespace
+}  // namespace muster::test
+
+template <>
+struct muster::component_traits<muster::test::saved> {
+    static constexpr const muster::detail::codec* codec = &muster::test::text_codec;
+};
+
 namespace muster::test {
 namespace {
 
@@ -402,6 +426,31 @@ TYPED_TEST(defined_fragments, a_default_in_a_builder_overrides_the_prototype) {
     const auto made = recipe.clone(prototype);
     EXPECT_EQ(w.get(made, f), nullptr);
     EXPECT_EQ(*w.get(prototype, f), 1);
+}
+
+TYPED_TEST(defined_fragments, have_the_codec_of_their_type_or_their_own) {
+    basic_world<TypeParam> w;
+    basic_world<TypeParam> other;
+    EXPECT_EQ(w.template define<place>().codec(), nullptr);
+    EXPECT_EQ(w.template define<saved>().codec(), &text_codec);
+    EXPECT_EQ(w.define(w.template fragment<saved>()).codec(), &text_codec);
+    w.template define<saved>().codec(&other_codec);
+    EXPECT_EQ(w.template define<saved>().codec(), &other_codec);
+    EXPECT_EQ(other.template define<saved>().codec(), &text_codec);
+    w.template define<saved>().codec(nullptr);
+    EXPECT_EQ(w.template define<saved>().codec(), nullptr);
+}
+
+TYPED_TEST(defined_fragments, untyped_ids_take_the_codec_of_their_first_value) {
+    basic_world<TypeParam> w;
+    const auto [e, f, g] = w.template ids<3>();
+    EXPECT_EQ(w.define(f).codec(), nullptr);
+    w.set(e, f, saved{1});
+    EXPECT_EQ(w.define(f).codec(), &text_codec);
+    w.define(g).codec(&other_codec);  // before it has a type
+    w.set(e, g, saved{1});
+    EXPECT_EQ(w.define(g).codec(), &other_codec);
+    EXPECT_EQ(w.template get<saved>(e, g).value, 1);
 }
 
 }  // namespace

@@ -323,7 +323,7 @@ class World:
         while node:
             key = word_at(node + 32)
             if key == value:
-                named = word_at(node + 40)  # a node of the first map; its key is the name
+                named = word_at(node + 64)  # `entry::name`: a node of the first map; its key is the name
                 length = word_at(named + 40)
                 return gdb.selected_inferior().read_memory(word_at(named + 32), length).tobytes().decode()
             node = word_at(node + (16 if value < key else 24))

@@ -17,17 +17,34 @@ fragment_data& catalog::add(type_index type, const type_info& info) {
     parts_.changes.refuse_in_change("the first use of a component type");
     const std::uint64_t id = parts_.entities.highest_free();
     mark_for_destroy(id);
-    fragment_data& made = parts_.fragments.add(type, info, id);
+    return own(parts_.fragments.add(type, info, id), info.is_sparse());
+}
+
+fragment_data& catalog::ensure_internal(const fragment_key& key, const type_info& info,
+                                        std::string_view name) {
+    if (fragment_data* const found = parts_.fragments.find(key)) return *found;
+    parts_.changes.refuse_in_change("the first use of an internal fragment");
+    const std::uint64_t id = parts_.entities.highest_free_from(internal_from_);
+    mark_for_destroy(id);
+    array_list<char> text(name.data(), name.data() + name.size());
+    fragment_data& made = own(parts_.fragments.add(key, info, id), info.sparse);
+    made.is_internal = true;
+    made.own_name.swap(text);
+    show_name(made);
+    internal_from_ = parts_.entities.key_of(id);
+    return made;
+}
+
+/// Makes the id of a new world-owned fragment alive. Removes the fragment if that fails.
+fragment_data& catalog::own(fragment_data& made, bool is_sparse) {
     scope_guard rollback([&] { remove(made); });
-    made.value_type = type;
     made.is_world_owned = true;
-    const bool is_sparse = info.is_sparse();
     if (is_sparse) parts_.sparse.add(made);
-    parts_.entities.create_at(id);
+    parts_.entities.create_at(made.id);
     rollback.dismiss();
     ++world_owned_count_;
     if (is_sparse) invalidate_traits();
-    first_world_owned_key_ = smaller(first_world_owned_key_, parts_.entities.key_of(id));
+    first_world_owned_key_ = smaller(first_world_owned_key_, parts_.entities.key_of(made.id));
     return made;
 }
 
@@ -48,6 +65,8 @@ fragment_data& catalog::add(std::uint64_t f, value_type_ref type) {
 
 void catalog::forget(fragment_data& fragment) noexcept {
     if (fragment.is_world_owned) --world_owned_count_;
+    if (fragment.key.kind != 0)
+        internal_from_ = larger(internal_from_, parts_.entities.key_of(fragment.id));
     parts_.graph.forget_chunks_of(fragment);
     if (fragment.needed_by != 0)
         for (fragment_data* owner : parts_.fragments.all()) owner->needs.erase_value(&fragment);
@@ -97,6 +116,7 @@ fragment_data& catalog::adopt(std::uint64_t f, value_type_ref type,
             parts_.sparse.remove(*found->sparse_values);
     }
     if (found->sparse_values != nullptr) found->sparse_values->retype(*type.info);
+    if (found->codec == found->type->codec) found->codec = type.info->codec;  // not defined
     found->type = type.info;
     found->value_type = type.index;
     found->is_unique |= type.info->unique;
@@ -166,6 +186,9 @@ void catalog::make_sparse(fragment_data& fragment) {
         return;
     }
     parts_.changes.refuse_in_change("define");
+    if (fragment.has_word)
+        raise(errc::fragment_in_use,
+              text(fragment.name, " cannot become sparse: it divides entities into groups"));
     if (parts_.components.count(fragment) != 0 || parts_.pending.has_value_of(fragment))
         raise(errc::fragment_in_use,
               text(fragment.name, " cannot become sparse: entities already have it"));
@@ -175,7 +198,21 @@ void catalog::make_sparse(fragment_data& fragment) {
     invalidate_traits();
 }
 
-/// Sets the name for messages: the user's name, else that of the type, else the id.
+void catalog::add_words(fragment_data& fragment) {
+    if (fragment.has_word) return;
+    parts_.changes.refuse_in_change("define");
+    if (fragment.sparse_values != nullptr || parts_.components.count(fragment) != 0 ||
+        parts_.pending.has_value_of(fragment))
+        raise(errc::fragment_in_use,
+              text(fragment.name,
+                   " cannot divide entities into groups: it is sparse, or entities "
+                   "already have it"));
+    free_chunks_of(fragment, "dividing a fragment with chunks into groups");
+    fragment.has_word = true;
+    invalidate_traits();
+}
+
+/// Sets the name for messages: the user's name, else that of the type or the room, else the id.
 void catalog::show_name(fragment_data& fragment) {
     fragment.name = parts_.names.find(fragment.id);
     if (!fragment.name.empty()) return;
@@ -183,7 +220,7 @@ void catalog::show_name(fragment_data& fragment) {
         const std::string text = parts_.entities.text_of(fragment.id);
         fragment.own_name.assign(text.data(), text.data() + text.size());
     }
-    fragment.name = fragment.is_world_owned
+    fragment.name = fragment.own_name.empty()
                         ? fragment.type->name
                         : std::string_view(fragment.own_name.data(), fragment.own_name.size());
 }
@@ -249,9 +286,19 @@ chunk_data& catalog::ensure_bundle(list_index list, std::span<fragment_data* con
 chunk_data& catalog::cloned_part(chunk_data& original) {
     if (!parts_.graph.refresh(original).has_unique) return original;
     array_list<fragment_data*> rest;
-    for (fragment_data* fragment : original.fragments)
-        if (!fragment->is_unique) rest.push_back(fragment);
-    return parts_.graph.ensure(rest);
+    array_list<std::uint64_t> words;
+    for (fragment_data* fragment : original.fragments) {
+        if (fragment->is_unique) continue;
+        rest.push_back(fragment);
+        if (fragment->has_word) words.push_back(original.word_of(*fragment));
+    }
+    return parts_.graph.ensure(rest, words);
+}
+
+std::uint64_t catalog::joined_word(const chunk_data& part, const chunk_data& given,
+                                   const fragment_data& fragment) noexcept {
+    const std::uint64_t word = given.word_of(fragment);
+    return word != 0 ? word : part.word_of(fragment);
 }
 
 /// Returns the chunk of the fragments of both, and of those that the added ones need.
@@ -264,7 +311,10 @@ chunk_data& catalog::joined_chunk(const chunk_data& part, const chunk_data& more
     std::ranges::sort(set, {}, [](const fragment_data* fragment) { return fragment->index; });
     complete(set, added);
     set.erase_if([](const fragment_data* fragment) { return fragment->sparse_values != nullptr; });
-    return parts_.graph.ensure(set);
+    array_list<std::uint64_t> words;
+    for (const fragment_data* fragment : set)
+        if (fragment->has_word) words.push_back(joined_word(part, more, *fragment));
+    return parts_.graph.ensure(set, words);
 }
 
 chunk_data& catalog::cloned_chunk(chunk_data& part, const chunk_data& given) {
@@ -334,7 +384,8 @@ transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
         return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
                                                  : from.has(fragment);
     };
-    if (shape.size() == 1 && shape[0].fragment != nullptr && !needs_sparse(*shape[0].fragment)) {
+    if (shape.size() == 1 && shape[0].fragment != nullptr && shape[0].word == 0 &&
+        !needs_sparse(*shape[0].fragment)) {
         fragment_data& fragment = *shape[0].fragment;
         const bool is_there = has(fragment);
         const bool removes = shape[0].kind == change_kind::remove;
@@ -371,11 +422,30 @@ const transition* catalog::ensure_set_edge(chunk_data& from, chunk_data& set, bo
     from.edges.reserve_one(key);
     array_list<change_shape> shape;
     for (fragment_data* fragment : set.fragments)
-        shape.push_back({fragment, removes ? change_kind::remove : change_kind::keep});
+        shape.push_back(
+            {fragment, removes ? change_kind::remove : change_kind::keep, set.word_of(*fragment)});
     const transition_ref made =
         build_transition(parts_.graph, from, {}, {shape.data(), shape.size()});
     from.edges.insert(key, made);
     return made.get();
+}
+
+transition_ref catalog::regroup(chunk_data& from, std::span<const std::uint64_t> words) {
+    chunk_data& to = parts_.graph.regroup(from, words);
+    const std::uint64_t key = edge_key::of_group(parts_.graph.edge_epoch(), to.index);
+    if (transition* const known = from.edges.find(key)) return transition_ref(known);
+    from.edges.reserve_one(key);
+    transition_ref made(new transition);
+    transition& step = *made.get();
+    step.from = &from;
+    step.to = &to;
+    step.columns.reserve(from.columns.size());
+    for (std::uint32_t i = 0; i < from.columns.size(); ++i) step.columns.push_back(i);
+    step.is_plain = true;
+    step.moves_bytes = !from.is_nontrivial;
+    step.is_repeatable = true;
+    from.edges.insert(key, made);
+    return made;
 }
 
 void catalog::fix_types(std::span<fragment_data* const> fragments) noexcept {

@@ -68,6 +68,15 @@ public:
                    ? ensure(static_cast<type_index>(given.fragment.what), *given.fragment.type)
                    : ensure(given.fragment.what, given.type, where);
     }
+    /// Returns the fragment with this key, for a room that owns fragments without a C++ type. The
+    /// first call creates it for values of this type, which must outlive it; `name`, if it is not
+    /// empty, replaces the name of the type in messages. The id is world-owned: `size`, loops over
+    /// entities, `destroy_if` and `reset` skip it. If the user destroys it, its owners lose it, or
+    /// are destroyed, as for any fragment; the next call creates it anew. Throws `errc::in_scope`
+    /// in a phase or a change, `errc::id_overflow` and `std::bad_alloc`, which change nothing.
+    /// Invalidates records. O(1).
+    fragment_data& ensure_internal(const fragment_key& key, const type_info& info,
+                                   std::string_view name = {});
     /// Returns the fragment with this name or, if there is none, `no_fragment`.
     [[nodiscard]] const fragment_data& find(fragment_name name) const noexcept {
         return name.is_typed() ? parts_.fragments.find(static_cast<type_index>(name.what))
@@ -93,6 +102,10 @@ public:
     /// Makes the fragment sparse. Throws `errc::fragment_in_use` if an entity has it or a value is
     /// pending.
     void make_sparse(fragment_data& fragment);
+    /// Gives the fragment words: each divides the entities that have it into groups, in chunks of
+    /// their own. Throws `errc::fragment_in_use` if an entity has it, a value is pending, or it is
+    /// sparse.
+    void add_words(fragment_data& fragment);
     void name(target of, std::string_view name);
 
     // ---- chunks --------------------------------------------------------------------------------
@@ -112,6 +125,10 @@ public:
     chunk_data& cloned_part(chunk_data& original);
     /// Returns the chunk of the fragments of `part` and `given`, and of those that they need.
     chunk_data& cloned_chunk(chunk_data& part, const chunk_data& given);
+    /// Returns the word of a clone's fragment: that of the given chunk or, if it is 0, that of the
+    /// prototype's part.
+    [[nodiscard]] static std::uint64_t joined_word(const chunk_data& part, const chunk_data& given,
+                                                   const fragment_data& fragment) noexcept;
     /// Whether any of these fragments, or of those that they need, is sparse.
     [[nodiscard]] bool has_sparse_part(chunk_data& given);
     [[nodiscard]] bool has_sparse_part(std::span<const change_shape> shape);
@@ -127,6 +144,9 @@ public:
     /// Returns the transition that adds or removes all fragments of `set`; values that are there
     /// stay. Null if it concerns sparse fragments. A later call finds it as an edge.
     const transition* ensure_set_edge(chunk_data& from, chunk_data& set, bool removes);
+    /// Returns the transition to the chunk of the same fragments with these words; see
+    /// `chunk_graph::regroup`. A later call finds it as an edge.
+    transition_ref regroup(chunk_data& from, std::span<const std::uint64_t> words);
 
     /// Values of these fragments are stored: untyped ones have their types from now on.
     void fix_types(std::span<fragment_data* const> fragments) noexcept;
@@ -138,7 +158,7 @@ public:
 
     // ---- ids -----------------------------------------------------------------------------------
 
-    /// Whether the id is world-owned: the fragment of a C++ type.
+    /// Whether the id is world-owned: the fragment of a C++ type, or of a room.
     [[nodiscard]] bool is_world_owned(std::uint64_t e) const noexcept {
         return parts_.entities.key_of(e) >= first_world_owned_key_ &&
                parts_.fragments.lookup(e).is_world_owned;
@@ -159,6 +179,7 @@ private:
     MUSTER_COLD fragment_data& add(type_index type, const type_info& info);
     MUSTER_COLD fragment_data& adopt(std::uint64_t f, value_type_ref type,
                                      const std::source_location* where);
+    fragment_data& own(fragment_data& made, bool is_sparse);
     void remove(fragment_data& fragment) noexcept;
     MUSTER_COLD chunk_data& add_single_chunk(fragment_data& fragment);
     chunk_data& find_set(std::span<fragment_data* const> set);
@@ -176,6 +197,7 @@ private:
     array_list<fragment_data*> sparse_of_shape_;               // reused by `transition_for`
     std::uint64_t first_world_owned_key_ = ~std::uint64_t{0};  // the lowest world-owned key
     std::size_t world_owned_count_ = 0;
+    std::uint64_t internal_from_ = ~std::uint64_t{0};  // higher keys are rarely free
 };
 
 }  // namespace muster::detail

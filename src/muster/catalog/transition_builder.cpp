@@ -16,26 +16,32 @@ struct fragment_outcome {
     bool was_there;
     bool is_touched;
     std::uint32_t given;  // index of the change with the value
+    std::uint64_t word;   // if the fragment has words
 };
 
 class outcome_list {
 public:
     outcome_list(const chunk_data& from, std::span<fragment_data* const> sparse) {
-        for (const std::span<fragment_data* const> part :
-             {std::span<fragment_data* const>(from.fragments), sparse})
-            for (fragment_data* fragment : part)
-                all_.push_back(
-                    {fragment, fragment_outcome::source::kept, true, false, transition::none});
+        const std::uint64_t* word = from.words.data();
+        for (fragment_data* fragment : from.fragments)
+            all_.push_back({fragment, fragment_outcome::source::kept, true, false, transition::none,
+                            fragment->has_word ? *word++ : 0});
+        for (fragment_data* fragment : sparse)
+            all_.push_back(
+                {fragment, fragment_outcome::source::kept, true, false, transition::none, 0});
     }
 
     void change(const change_shape& step, std::uint32_t index) {
         switch (step.kind) {
-        case change_kind::put: put(*step.fragment, fragment_outcome::source::given, index); break;
+        case change_kind::put: give(step, index); break;
         case change_kind::keep:
-            if (!has(*step.fragment)) put(*step.fragment, fragment_outcome::source::given, index);
+            if (!has(*step.fragment)) give(step, index);
             break;
         case change_kind::replace:
-            if (has(*step.fragment)) put(*step.fragment, fragment_outcome::source::given, index);
+            if (has(*step.fragment)) give(step, index);
+            break;
+        case change_kind::regroup:
+            if (has(*step.fragment)) find(*step.fragment)->word = step.word;
             break;
         case change_kind::touch:
             if (has(*step.fragment)) find(*step.fragment)->is_touched = true;
@@ -60,18 +66,25 @@ private:
         const fragment_outcome* const found = find(fragment);
         return found != nullptr && found->from != fragment_outcome::source::gone;
     }
-    /// Puts the fragment and, if it is new, the fragments that it needs.
-    void put(fragment_data& fragment, fragment_outcome::source from, std::uint32_t given) {
+    void give(const change_shape& step, std::uint32_t index) {
+        put(*step.fragment, fragment_outcome::source::given, index, step.word);
+    }
+    /// Puts the fragment and, if it is new, the fragments that it needs. A fragment that is there
+    /// keeps its word.
+    void put(fragment_data& fragment, fragment_outcome::source from, std::uint32_t given,
+             std::uint64_t word) {
         const bool is_new = !has(fragment);
         if (fragment_outcome* const found = find(fragment)) {
             found->from = from;
             found->given = given;
+            if (is_new) found->word = word;
         } else {
-            all_.push_back({&fragment, from, false, false, given});
+            all_.push_back({&fragment, from, false, false, given, word});
         }
         if (!is_new) return;
         for (fragment_data* const needed : fragment.needs)
-            if (!has(*needed)) put(*needed, fragment_outcome::source::defaulted, transition::none);
+            if (!has(*needed))
+                put(*needed, fragment_outcome::source::defaulted, transition::none, 0);
     }
 
     std::vector<fragment_outcome> all_;
@@ -110,14 +123,18 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
                       [](const fragment_outcome& result) { return result.fragment->index; });
 
     array_list<fragment_data*> set;
-    for (const fragment_outcome& result : all)
-        if (result.from != fragment_outcome::source::gone &&
-            result.fragment->sparse_values == nullptr)
-            set.push_back(result.fragment);
+    array_list<std::uint64_t> words;
+    for (const fragment_outcome& result : all) {
+        if (result.from == fragment_outcome::source::gone ||
+            result.fragment->sparse_values != nullptr)
+            continue;
+        set.push_back(result.fragment);
+        if (result.fragment->has_word) words.push_back(result.word);
+    }
     const transition_ref owner(new transition);
     transition& made = *owner.get();
     made.from = &from;
-    made.to = &graph.ensure(set);
+    made.to = &graph.ensure(set, words);
     bool has_defaults = false;
     for (const fragment_outcome& result : all) {
         fragment_data* const fragment = result.fragment;
@@ -147,9 +164,12 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
             made.drops = made.drops || !is_kept;
         }
     }
-    made.ignores_sparse =
-        std::ranges::none_of(
-            shape, [](const change_shape& step) { return step.kind == change_kind::clear; }) &&
+    made.is_repeatable =
+        std::ranges::none_of(shape,
+                             [](const change_shape& step) {
+                                 return step.kind == change_kind::clear ||
+                                        step.kind == change_kind::regroup;
+                             }) &&
         std::ranges::none_of(all,
                              [](const fragment_outcome& result) {
                                  return result.fragment->sparse_values != nullptr;
@@ -176,7 +196,7 @@ transition_ref transition_cache::find(chunk_graph& graph, chunk_data& from,
     for (const fragment_data* fragment : sparse) hash = hash * 31 + to_int(fragment->index);
     for (const change_shape& step : shape)
         hash = hash * 31 + (step.fragment == nullptr ? 0 : to_int(step.fragment->index)) +
-               static_cast<std::size_t>(step.kind);
+               static_cast<std::size_t>(step.kind) + static_cast<std::size_t>(step.word * 7);
     entry& known = entries_[hash % count];
     if (known.made && known.epoch == graph.epoch() && known.chunk == from.serial &&
         std::ranges::equal(known.sparse, sparse) && std::ranges::equal(known.shape, shape))

@@ -36,6 +36,7 @@ enum class change_kind : std::uint8_t {
     remove,          // the fragment
     clear,           // all fragments
     destroy,         // the entity
+    regroup,         // the word of the fragment, if the entity has it
     clear_fragment,  // this and the following kinds occur only in barriers
     copy_fragment,
     reserve,
@@ -92,6 +93,8 @@ struct change {
     change_kind kind = change_kind::put;
     bool is_default = false;     // the fragment's default value
     bool is_copied = false;      // copied as the type does, instead of by `construct`
+    bool sets_word = false;      // `word` applies even if the entity has the fragment
+    std::uint64_t word = 0;      // the word of the fragment, if it has words
     const void* self = nullptr;  // the value. It may lie in a column; growing the column updates it
     /// Constructs the value of `*self` at `to`. May throw. Null: copies the bytes.
     void (*construct)(void* to, const void* self) = nullptr;
@@ -130,6 +133,7 @@ struct edit {
 struct change_shape {
     fragment_data* fragment;  // null: the change has no fragment, as `clear`
     change_kind kind;
+    std::uint64_t word = 0;  // of `regroup`, and of a fragment that this change inserts
 
     friend bool operator==(const change_shape&, const change_shape&) noexcept = default;
 };

@@ -57,7 +57,7 @@ struct target_finder {
 struct journal_note {
     std::source_location where{};
     std::string_view system{};  // the system that made the change; see `engine::current_system`
-    std::uint64_t count = 0;    // for `reserve`: number of rows
+    std::uint64_t count = 0;    // for `reserve`: number of rows; for `regroup`: the word
     target_finder finder{};     // for `batch`
 };
 

@@ -28,7 +28,11 @@ recorded_change& recorder::add(const change& given, target of) {
         given.construct_at(room, given.type.info->size);
         made.value = room;
     }
-    return made;
+    if (!given.sets_word) return made;
+    recorded_change& grouped = add(change_kind::regroup, of.id, given.fragment);
+    grouped.word = given.word;
+    grouped.begins_call = false;
+    return at(size_ - 2);
 }
 
 void recorder::rewind(const position& to) noexcept {

@@ -22,7 +22,8 @@ struct recorded_change {
     std::uint64_t id = 0;  // the value of an id
     fragment_name fragment{};
     value_type_ref type{};
-    void* value = nullptr;  // owned; null: none, or the value was moved out
+    void* value = nullptr;   // owned; null: none, or the value was moved out
+    std::uint64_t word = 0;  // of `regroup`
     change_kind kind = change_kind::spawn;
     bool is_default = false;  // the fragment's default value
     bool begins_call = true;  // false: part of the same call as the previous change, which
@@ -57,7 +58,7 @@ public:
         made = {.id = e, .fragment = fragment, .kind = kind};
         return made;
     }
-    /// Appends a change with its value, if it has one. Throws `errc::not_movable` for a pinned
+    /// Appends a change with its value, if it has one, and its word, if it sets one. Throws `errc::not_movable` for a pinned
     /// type, which must be constructed in its final slot.
     recorded_change& add(const change& given, target of);
 

@@ -84,7 +84,7 @@ std::size_t batch::change_all(const target_finder& finder, std::span<const chang
     for (const chunk_data* chunk : found.chunks) count += count_concerned(*chunk, changes);
     scope whole(engine_);
     for (std::size_t i = 0; i < changes.size(); ++i) {
-        const auto [fragment, kind] = changes[i];
+        const auto [fragment, kind, word] = changes[i];
         journal_entry& made =
             i == 0 ? engine_.pending.add_barrier(engine_.entities.null(), kind, fragment)
                    : engine_.pending.extend_barrier(kind, fragment);

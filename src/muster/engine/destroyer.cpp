@@ -176,6 +176,13 @@ void destroyer::destroy_chunk(chunk_data& chunk, const std::source_location& whe
 
 void destroyer::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
     const std::size_t count = chunk.size - first;
+    destroy_ids(chunk, first);
+    const busy_guard busy(engine_.gate);
+    chunk.destroy_values(first, count);
+}
+
+void destroyer::destroy_ids(chunk_data& chunk, std::size_t first) noexcept {
+    const std::size_t count = chunk.size - first;
     chunk.size = first;
     const auto destroy_marked = [](void* owner, std::uint64_t e) noexcept {
         auto& self = *static_cast<destroyer*>(owner);
@@ -184,8 +191,6 @@ void destroyer::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
         if (fragment_data* const used = self.engine_.fragments.find(e)) self.forget_fragment(*used);
     };
     engine_.entities.destroy_rows(chunk, first, count, engine_.marks, destroy_marked, this);
-    const busy_guard busy(engine_.gate);
-    chunk.destroy_values(first, count);
 }
 
 void destroyer::reset(const std::source_location& where) {
@@ -367,7 +372,7 @@ void destroyer::forget_fragment(fragment_data& fragment) noexcept {
     engine_.catalog.forget(fragment);
     const type_index type = fragment.value_type;
     const type_info& info = *fragment.type;
-    const bool is_world_owned = fragment.is_world_owned;
+    const bool is_of_type = fragment.is_of_type();
     sparse_set* const set = fragment.sparse_values;  // holds the pending values
     bool is_awaited = false;  // pending changes of a C++ type apply to its next fragment
     {
@@ -375,8 +380,8 @@ void destroyer::forget_fragment(fragment_data& fragment) noexcept {
         for (std::uint32_t i = 0; i < engine_.pending.now().entries; ++i) {
             journal_entry& entry = engine_.pending.entry(i);
             if (entry.fragment != &fragment) continue;
-            is_awaited = is_world_owned;
-            if (!is_world_owned) drop(entry, fragment);
+            is_awaited = is_of_type;
+            if (!is_of_type) drop(entry, fragment);
         }
         if (set != nullptr && !is_awaited) engine_.sparse.remove(*set);
         if (set != nullptr && is_awaited) {

@@ -39,6 +39,8 @@ public:
     void destroy_chunk(chunk_data& chunk, const std::source_location& where);
     /// Destroys the entities of the rows from `first` on. Notifies no one.
     void destroy_rows(chunk_data& chunk, std::size_t first) noexcept;
+    /// Like `destroy_rows`, but leaves the values, after the last row, to the caller.
+    void destroy_ids(chunk_data& chunk, std::size_t first) noexcept;
     /// Destroys an id that was created in a scope. Entities that have it as a fragment lose it.
     void rollback_spawn(std::uint64_t made) noexcept;
     /// Undoes the creation of an id that no caller has seen.

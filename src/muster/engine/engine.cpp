@@ -1,3 +1,4 @@
+#include <muster/base/scope_guard.hpp>
 #include <muster/engine/run.hpp>
 
 #include <algorithm>
@@ -40,11 +41,12 @@ void engine::end(std::uint64_t unused_version) noexcept {
     transaction.drop_scopes(nullptr);
     transaction.rewind({});
     gate.begin_change();
+    const scope_guard end_extensions([&] { extensions.clear(); });
     const auto is_nontrivial = [](const chunk_data* chunk) { return chunk->is_nontrivial; };
     const auto ends_values = [](const sparse_set* set) {
         return set != nullptr && set->fragment->type->destroy != nullptr;
     };
-    if (std::ranges::none_of(graph.all(), is_nontrivial) &&
+    if (extensions.empty() && std::ranges::none_of(graph.all(), is_nontrivial) &&
         std::ranges::none_of(sparse.all(), ends_values))
         return;
     // Destructors of components may query the world, which is intact, but has no living entities.

@@ -23,6 +23,7 @@
 #include <muster/engine/batch.hpp>
 #include <muster/engine/destroyer.hpp>
 #include <muster/engine/entity_changes.hpp>
+#include <muster/engine/extensions.hpp>
 #include <muster/engine/notifier.hpp>
 #include <muster/engine/open_scope.hpp>
 #include <muster/engine/parallel_recorder.hpp>
@@ -60,8 +61,8 @@ struct MUSTER_API engine {
     engine& operator=(const engine&) = delete;
     ~engine();
 
-    /// Ends all entities. Afterwards the world is read-only; destructors of components may still
-    /// query it. `unused_version`: see `world_number::retire_versions`.
+    /// Ends all entities, then the extensions. Afterwards the world is read-only; destructors of
+    /// components may still query it. `unused_version`: see `world_number::retire_versions`.
     void end(std::uint64_t unused_version) noexcept;
     void collect_garbage();
 
@@ -94,6 +95,7 @@ struct MUSTER_API engine {
     parallel_recorder parallel;
     submission_queue submissions;
     writer_check writer;
+    detail::extensions extensions{gate};
     std::string_view current_system;  // the running system; empty: none. See `system_guard`
 
     /// Whether a change must be recorded in the journal.

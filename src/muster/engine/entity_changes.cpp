@@ -31,7 +31,7 @@ bool entity_changes::submit(const edit& call) {
 bool entity_changes::record(const edit& call) {
     location at;
     if (!engine_.entities.find(call.of.id, at)) engine_.errors.raise_not_alive(call.of, call.call);
-    if (call.changes.size() == 1) {
+    if (call.changes.size() == 1 && !call.changes[0].sets_word) {
         const change& given = call.changes[0];
         fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
         engine_.transaction.record_change(call.of.id, given.kind, fragment, given);
@@ -43,6 +43,7 @@ bool entity_changes::record(const edit& call) {
     for (const change& given : call.changes) {
         fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
         engine_.transaction.record_value(call.of.id, given.kind, fragment, given);
+        if (given.sets_word) engine_.transaction.record_word(call.of.id, fragment, given.word);
         has_all = has_all && component_lookup::has(call.of.id, at, fragment);
     }
     guard.keep();
@@ -74,6 +75,9 @@ bool entity_changes::apply_now(const edit& call) {
         held.add({&fragment, given.kind}, {});
         has_all = has_all && engine_.components.has(call.of.id, fragment);
     }
+    for (std::size_t i = 0; i < fragments.size(); ++i)  // after the values, whose indices they keep
+        if (call.changes[i].sets_word)
+            held.add({fragments[i], change_kind::regroup, call.changes[i].word}, {});
     // Loops follow the order in which chunks were created. That of the named fragments comes first.
     if (call.changes.size() > 1)  // throws if a fragment is named twice
         (void)engine_.catalog.ensure_set(fragments);
@@ -100,6 +104,16 @@ bool entity_changes::apply_now(const edit& call) {
                                   });
         });
     return true;
+}
+
+void entity_changes::regroup(target of, fragment_data& fragment, std::uint64_t word) {
+    const writer_guard writer(engine_, "regroup");
+    engine_.gate.refuse_in_phase("regroup");
+    const bool is_deferred = engine_.gate.is_deferred("regroup");
+    require(of, "regroup");
+    if (is_deferred) return engine_.transaction.record_word(of.id, fragment, word);
+    const change_shape step[] = {{&fragment, change_kind::regroup, word}};
+    (void)apply_now(of, step, false);
 }
 
 void entity_changes::apply_hooked(std::uint64_t e, transition& step) {

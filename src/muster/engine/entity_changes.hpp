@@ -29,6 +29,9 @@ public:
     /// Applies a transition of the entity that `is_hooked`, in a scope for the changes of its hooks.
     /// See `applier::apply_constructed`.
     void apply_hooked(std::uint64_t e, transition& step);
+    /// Moves an entity that has this fragment to the group of this word; nothing if it does not have
+    /// it. For whole chunks, see `catalog::regroup`.
+    void regroup(target of, fragment_data& fragment, std::uint64_t word);
     /// Removes these fragments. Returns whether the entity has one of them.
     bool remove(target of, std::span<const fragment_name> set);
     bool clear(target of);

@@ -268,6 +268,13 @@ void parallel_recorder::replay_change(recorded_change& recorded) {
             engine_.pending.add(recorded.id, change_kind::remove, engine_.fragments.find(found.id));
         break;
     }
+    case change_kind::regroup: {
+        const fragment_data& found = engine_.catalog.find(recorded.fragment);
+        if (&found != &no_fragment)
+            engine_.transaction.record_word(recorded.id, *engine_.fragments.find(found.id),
+                                            recorded.word);
+        break;
+    }
     case change_kind::clear: engine_.pending.add(recorded.id, change_kind::clear, nullptr); break;
     case change_kind::destroy: {
         const system_guard acts(engine_, recorded.system);

@@ -23,6 +23,10 @@ void make_room(chunk_data& into, std::size_t limit, std::span<change> values) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i].self = from[i];
 }
 
+bool sets_words(std::span<const change> values) {
+    return std::ranges::any_of(values, &change::sets_word);
+}
+
 }  // namespace
 
 // ---- rows --------------------------------------------------------------------------------------
@@ -42,22 +46,24 @@ void spawner::write_rows(chunk_data& into, std::size_t count, const row_values& 
     scope_guard rollback([&] {
         for (std::size_t i = 0; i < done; ++i) {
             const column& column = into.columns[i];
-            if (given.find(column.fragment) != nullptr || !origin.writes(*column.fragment))
+            const bool is_given = given.find(column.fragment) != nullptr;
+            if (is_given ? !given.relocates : !origin.writes(*column.fragment))
                 column.destroy(column.at(into.size), count);
         }
     });
     for (const column& source : into.columns) {
         const fragment_data& fragment = *source.fragment;
         std::byte* const to = source.at(into.size);
-        if (const void* const* const value = given.find(&fragment))
-            source.type->copy_values(to, *value, count, given.step);
-        else if (origin.writes(fragment))
-            ;  // the caller does
-        else if (origin.copies(fragment))
+        if (const void* const* const value = given.find(&fragment)) {
+            if (!given.relocates) source.type->copy_values(to, *value, count, given.step);
+        } else if (origin.writes(fragment)) {
+            // the caller does
+        } else if (origin.copies(fragment)) {
             fragment.copy_value(to, fragment.base(origin.from->index) + origin.row * source.size,
                                 count);
-        else
+        } else {
             fragment.default_construct(to, count);
+        }
         ++done;
     }
     rollback.dismiss();
@@ -121,10 +127,10 @@ std::uint64_t spawner::spawn(std::span<change> values, const std::uint64_t* want
     chunk_data& given = engine_.catalog.ensure_set(fragments);
     chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
     const bool has_sparse = engine_.catalog.has_sparse_part(given);
-    if (!has_sparse && !engine_.notifier.notifies_insert(into))
+    if (!has_sparse && !engine_.notifier.notifies_insert(into) && !sets_words(values))
         return spawn_now(into, given, values, fragments, wanted);
-    return spawn_notifying([](held_values&) {}, values, fragments, wanted,
-                           has_sparse || wanted != nullptr);
+    return spawn_notifying([](held_values&) {}, values, fragments, engine_.graph.empty_chunk(),
+                           wanted, has_sparse || wanted != nullptr);
 }
 
 /// Creates an entity that notifies no one and has no sparse fragments.
@@ -147,10 +153,12 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, std::span<
 }
 
 /// Creates an entity with these values and those that `fill` adds. Hooks and observers are notified.
+/// Values that set no words take those of the chunk `like`.
 template <class Fill>
 std::uint64_t spawner::spawn_notifying(Fill fill, std::span<change> values,
                                        std::span<fragment_data* const> fragments,
-                                       const std::uint64_t* wanted, bool opens_scope) {
+                                       const chunk_data& like, const std::uint64_t* wanted,
+                                       bool opens_scope) {
     if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
     const std::uint64_t made = wanted != nullptr ? *wanted : engine_.entities.create();
     held_values& held = engine_.transaction.held();
@@ -162,7 +170,9 @@ std::uint64_t spawner::spawn_notifying(Fill fill, std::span<change> values,
     const std::size_t first = held.shape().size();
     small_list<const void*> from(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-        held.add({fragments[i], change_kind::put}, {});
+        const std::uint64_t word =
+            values[i].sets_word ? values[i].word : like.word_of(*fragments[i]);
+        held.add({fragments[i], change_kind::put, word}, {});
         from.push_back(values[i].self);
     }
     const transition_ref step =
@@ -238,9 +248,11 @@ std::uint64_t spawner::record_spawn(std::span<change> values, const std::uint64_
     }
     return record_entity(
         [&](std::uint64_t made) {
-            for (const change& given : values)
-                engine_.transaction.record_value(made, change_kind::put,
-                                                 engine_.catalog.ensure(given, nullptr), given);
+            for (const change& given : values) {
+                fragment_data& fragment = engine_.catalog.ensure(given, nullptr);
+                engine_.transaction.record_value(made, change_kind::put, fragment, given);
+                if (given.sets_word) engine_.transaction.record_word(made, fragment, given.word);
+            }
         },
         wanted);
 }
@@ -261,18 +273,26 @@ std::uint64_t spawner::clone(target prototype, std::span<change> values) {
         return record_entity(
             [&](std::uint64_t made) {
                 record_copies(made, prototype, given);
-                for (std::size_t i = 0; i < values.size(); ++i)
+                for (std::size_t i = 0; i < values.size(); ++i) {
                     engine_.transaction.record_value(made, change_kind::put, *fragments[i],
                                                      values[i]);
+                    if (values[i].sets_word)
+                        engine_.transaction.record_word(made, *fragments[i], values[i].word);
+                    else if (const std::uint64_t word =
+                                 engine_.graph.at(at.chunk).word_of(*fragments[i]);
+                             word != 0)
+                        engine_.transaction.record_word(made, *fragments[i], word);
+                }
             },
             nullptr);
     chunk_data& original = engine_.graph.at(at.chunk);
     chunk_data& part = engine_.catalog.cloned_part(original);
     chunk_data& into = engine_.catalog.cloned_chunk(part, given);
     if (engine_.catalog.has_sparse_part(given) || engine_.catalog.has_sparse_part(part) ||
-        engine_.sparse.has_any(prototype.id) || engine_.notifier.notifies_insert(into))
+        engine_.sparse.has_any(prototype.id) || engine_.notifier.notifies_insert(into) ||
+        sets_words(values))
         return spawn_notifying([&](held_values& held) { hold_copies(held, prototype, given); },
-                               values, fragments, nullptr, true);
+                               values, fragments, part, nullptr, true);
     engine_.entities.prepare(1);
     if (into.index == chunk_index{}) return engine_.entities.create();
     refuse_uncopyable(prototype, part, given);
@@ -286,11 +306,12 @@ std::uint64_t spawner::clone(target prototype, std::span<change> values) {
 
 /// Constructs copies of the prototype's values for its clone.
 void spawner::hold_copies(held_values& held, target prototype, const chunk_data& given) {
+    const chunk_data& original = engine_.components.chunk_of(prototype.id);
     for (fragment_data* owned : engine_.components.fragments_of(prototype.id)) {
         if (owned->is_unique || given.has(*owned)) continue;
         if (owned->type->size != 0 && !owned->can_copy())
             engine_.errors.raise_no_clone(prototype, *owned);
-        held.add({owned, change_kind::put}, {});
+        held.add({owned, change_kind::put, original.word_of(*owned)}, {});
         held.construct(held.shape().size() - 1,
                        value_source{engine_.components.find(prototype.id, *owned), 0, owned});
     }
@@ -307,8 +328,12 @@ void spawner::record_copies(std::uint64_t made, target prototype, const chunk_da
     const auto drop = [&](fragment_data* fragment) {
         if (fragment != nullptr) engine_.pending.add(made, change_kind::remove, fragment);
     };
-    for (fragment_data* owned : engine_.components.fragments_of(prototype.id))
+    const chunk_data& original = engine_.components.chunk_of(prototype.id);
+    for (fragment_data* owned : engine_.components.fragments_of(prototype.id)) {
         copy(change_kind::put, *owned, engine_.components.find(prototype.id, *owned));
+        if (const std::uint64_t word = original.word_of(*owned); word != 0)
+            engine_.transaction.record_word(made, *owned, word);
+    }
     for (const std::uint32_t at : engine_.pending.dependency_of(prototype.id)) {
         // A copy: adding entries may reallocate.
         const journal_entry entry = engine_.pending.entry(at);
@@ -318,6 +343,9 @@ void spawner::record_copies(std::uint64_t made, target prototype, const chunk_da
             drop(engine_.fragments.find(engine_.pending.group(entry.group).id));
         else if (entry.kind == change_kind::remove || entry.kind == change_kind::clear_fragment)
             drop(entry.fragment);
+        else if (entry.kind == change_kind::regroup && entry.fragment != nullptr)
+            engine_.transaction.record_word(made, *entry.fragment,
+                                            static_cast<const journal_note*>(entry.value)->count);
         else if (entry.fragment != nullptr && has_component(entry.kind))
             copy(entry.kind, *entry.fragment, entry.value);
     }
@@ -430,6 +458,14 @@ void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values
         for (fragment_data* owned : given_chunk.fragments)  // fragments without a given value
             if (given.find(owned) == nullptr)
                 engine_.transaction.record_default(all[i], change_kind::put, *owned);
+        for (fragment_data* owned : given_chunk.fragments) {
+            if (!owned->has_word) continue;
+            const chunk_data& original = prototype != nullptr
+                                             ? engine_.components.chunk_of(prototype->id)
+                                             : engine_.graph.empty_chunk();
+            engine_.transaction.record_word(all[i], *owned,
+                                            catalog::joined_word(original, given_chunk, *owned));
+        }
     }
     for (std::size_t i = 0; i < all.size(); ++i) out.set(i, all[i]);
     guard.keep();

@@ -21,6 +21,7 @@ struct row_values {
     std::span<fragment_data* const> fragments;
     argument_addresses values;
     std::size_t step = 0;
+    bool relocates = false;  // only for `spawn_rows_at`: moves the values instead of copying them
 
     /// Returns the position of this fragment's value in `values`, or null.
     [[nodiscard]] const void* const* find(const fragment_data* fragment) const noexcept {
@@ -56,6 +57,13 @@ public:
     /// Creates `count` entities; `fill` writes the values of the new rows.
     void spawn_rows(std::size_t count, chunk_data& given_chunk, const row_values& given,
                     const row_filler& fill);
+    /// Creates exactly these ids, in new rows of this chunk, which has no sparse fragments; all or
+    /// none. Adds no needed fragments. Columns without given values receive default values. Hooks and
+    /// observers are notified as by `spawn_many`. Values that relocate must lie outside of the
+    /// chunks; if the call throws, even from a hook, they are where they were. Throws as
+    /// `id_pool::create_at` does, `errc::id_taken` if two ids have the same key, and `errc::in_scope`
+    /// in a scope. O(values), and O(n log n) if the ids are not in the order of keys.
+    void spawn_rows_at(id_span wanted, chunk_data& into, const row_values& given);
     /// Does every part of the creation of `count` ids that may throw.
     void prepare(std::size_t count);
 
@@ -85,7 +93,7 @@ private:
                             std::span<fragment_data* const> fragments, const std::uint64_t* wanted);
     template <class Fill>
     std::uint64_t spawn_notifying(Fill fill, std::span<change> values,
-                                  std::span<fragment_data* const> fragments,
+                                  std::span<fragment_data* const> fragments, const chunk_data& like,
                                   const std::uint64_t* wanted, bool opens_scope);
     template <class Record>
     std::uint64_t record_entity(Record record, const std::uint64_t* wanted);
@@ -106,6 +114,9 @@ private:
                     const row_origin& origin);
     void create_rows(chunk_data& into, std::size_t count, const row_values& given,
                      const row_origin& origin);
+    void refuse_equal_keys(id_span wanted) const;
+    static void relocate_given(const chunk_data& into, std::size_t first, std::size_t count,
+                               const row_values& given, bool is_back) noexcept;
     void construct_given(chunk_data& into, std::span<const change> values,
                          std::span<fragment_data* const> fragments) noexcept;
     void refuse_without_default(const chunk_data& into, const row_origin& origin,

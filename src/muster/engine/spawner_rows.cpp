@@ -5,6 +5,7 @@
 #include <muster/engine/run.hpp>
 #include <muster/engine/staging.hpp>
 
+#include <algorithm>
 #include <memory>
 
 namespace muster::detail {
@@ -42,6 +43,90 @@ void spawner::spawn_rows(std::size_t count, chunk_data& given_chunk, const row_v
     rollback.dismiss();
     whole.commit();
 }
+
+// ---- rows with exact ids -----------------------------------------------------------------------
+
+/// Throws if two ids have the same key.
+void spawner::refuse_equal_keys(id_span wanted) const {
+    const auto key = [&](std::uint64_t e) { return engine_.entities.key_of(e); };
+    bool is_ascending = true;
+    for (std::size_t i = 1; i < wanted.count; ++i)
+        is_ascending = is_ascending && key(wanted.at(i - 1)) < key(wanted.at(i));
+    if (is_ascending) return;
+    array_list<std::uint64_t> all;
+    all.reserve(wanted.count);
+    for (std::size_t i = 0; i < wanted.count; ++i) all.push_back(wanted.at(i));
+    std::ranges::sort(all, {}, key);
+    const auto* const twice = std::ranges::adjacent_find(all, {}, key);
+    if (twice != all.end())
+        raise(errc::id_taken, text("two of the ids to create have the same key: ",
+                                   engine_.entities.text_of(twice[0]), " and ",
+                                   engine_.entities.text_of(twice[1])));
+}
+
+/// Moves the given values to these rows, or back.
+void spawner::relocate_given(const chunk_data& into, std::size_t first, std::size_t count,
+                             const row_values& given, bool is_back) noexcept {
+    if (!given.relocates) return;
+    for (const column& target : into.columns) {
+        const void* const* const value = given.find(target.fragment);
+        if (value == nullptr) continue;
+        // SAFETY: the caller passed values that may be moved.
+        auto* const outside = static_cast<std::byte*>(const_cast<void*>(*value));
+        if (is_back)
+            target.relocate(outside, target.at(first), count);
+        else
+            target.relocate(target.at(first), outside, count);
+    }
+}
+
+void spawner::spawn_rows_at(id_span wanted, chunk_data& into, const row_values& given) {
+    const writer_guard writer(engine_, "spawn_rows_at");
+    engine_.gate.refuse_in_scope("creating rows with exact ids");
+    const std::size_t count = wanted.count;
+    if (into.has_sparse)
+        raise(errc::missing_component, text("no chunk has ", to_text(into),
+                                            ": one of them is sparse and stored outside of the "
+                                            "chunks"));
+    refuse_without_default(into, {}, given);
+    refuse_equal_keys(wanted);
+    engine_.entities.refuse_at(wanted);
+    if (into.index != chunk_index{}) into.make_room(count, engine_.graph.row_limit(), given.values);
+    const std::size_t first = into.size;
+    write_rows(into, count, given, {});
+    scope_guard drop_values([&] {
+        const busy_guard busy(engine_.gate);
+        for (const column& source : into.columns)
+            if (!given.relocates || given.find(source.fragment) == nullptr)
+                source.destroy(source.at(first), count);
+    });
+    engine_.entities.create_rows_at(into, wanted);
+    drop_values.dismiss();
+    {
+        const busy_guard busy(engine_.gate);
+        relocate_given(into, first, count, given, false);
+    }
+    if (count != 0) engine_.catalog.fix_types(into.fragments);
+    if (!engine_.notifier.notifies_insert(into)) return;
+    scope_guard rollback([&] {
+        if (into.index == chunk_index{}) {
+            for (std::size_t i = count; i-- != 0;) engine_.destroyer.rollback_spawn(wanted.at(i));
+            return;
+        }
+        engine_.destroyer.destroy_ids(into, first);
+        const busy_guard busy(engine_.gate);
+        relocate_given(into, first, count, given, true);
+        for (const column& source : into.columns)
+            if (!given.relocates || given.find(source.fragment) == nullptr)
+                source.destroy(source.at(first), count);
+    });
+    scope whole(engine_);
+    engine_.notifier.inserted(wanted, into.fragments);
+    rollback.dismiss();
+    whole.commit();
+}
+
+// ---- rows that the caller fills, in a scope ----------------------------------------------------
 
 /// Creates new entities with their values in a chunk outside of the graph.
 void spawner::stage_rows(chunk_data& staged, std::size_t count, chunk_data& given_chunk,

@@ -67,6 +67,11 @@ void staging::construct(const chunk_data& given_chunk, const row_values& given,
                         const target* prototype) {
     fragments_ = fragments_for(engine_, given_chunk, prototype);
     refuse_missing(given_chunk, given, prototype);
+    const chunk_data& original = prototype != nullptr ? engine_.components.chunk_of(prototype->id)
+                                                      : engine_.graph.empty_chunk();
+    for (const fragment_data* fragment : fragments_)
+        if (fragment->has_word && fragment->sparse_values == nullptr)
+            words_.push_back(catalog::joined_word(original, given_chunk, *fragment));
     // SAFETY: `to` has room for `count` values of the fragment's type.
     const auto make = [&](fragment_data& fragment, std::byte* to, std::size_t first,
                           std::size_t count) {
@@ -128,7 +133,7 @@ void staging::commit() {
     array_list<fragment_data*> inside;
     for (fragment_data* fragment : fragments_)
         if (fragment->sparse_values == nullptr) inside.push_back(fragment);
-    chunk_data& into = engine_.graph.ensure(inside);
+    chunk_data& into = engine_.graph.ensure(inside, words_);
     const bool has_rows = into.index != chunk_index{};
     if (has_rows) into.make_room(count_, engine_.graph.row_limit(), {});
     if (!is_created_) create();

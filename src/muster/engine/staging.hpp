@@ -58,6 +58,7 @@ private:
     chunk_data staged_;  // outside of the graph
     std::size_t count_;
     array_list<fragment_data*> fragments_;  // all fragments of the entities
+    array_list<std::uint64_t> words_;       // of those in chunks
     std::vector<slots> slots_;              // per sparse fragment
     bool is_created_ = false;
     bool is_committed_ = false;

@@ -153,6 +153,10 @@ void transaction::record_default(std::uint64_t e, change_kind kind, fragment_dat
     made.value = room;
 }
 
+void transaction::record_word(std::uint64_t e, fragment_data& fragment, std::uint64_t word) {
+    journal_.annotate(journal_.add(e, change_kind::regroup, &fragment), {.count = word});
+}
+
 void transaction::drop_values(std::uint32_t last) noexcept {
     for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
         journal_entry& entry = journal_.entry(at);
@@ -199,7 +203,8 @@ bool transaction::apply_like_last(std::uint64_t e, const journal_group& group) n
     std::size_t i = last_shape_.size();
     for (std::uint32_t at = group.last; at != journal::none;) {
         const journal_entry& entry = journal_.entry(at);
-        if (i == 0 || !(last_shape_[i - 1] == change_shape{entry.fragment, entry.kind}))
+        if (i == 0 || last_shape_[i - 1].fragment != entry.fragment ||
+            last_shape_[i - 1].kind != entry.kind)
             return false;
         last_values_[--i].at = entry.value;
         at = entry.previous;
@@ -230,6 +235,9 @@ void transaction::apply_group(std::uint32_t which) {
             end = static_cast<const journal_note*>(entry.value);
         } else if (entry.fragment == nullptr && entry.kind != change_kind::clear) {
             is_lost = is_lost || has_component(entry.kind);
+        } else if (entry.kind == change_kind::regroup) {
+            const auto* const note = static_cast<const journal_note*>(entry.value);
+            held_.add({entry.fragment, entry.kind, note->count}, {});
         } else {
             held_.add({entry.fragment, entry.kind}, {entry.value, entry.slot});
             entry.value = nullptr;
@@ -266,7 +274,7 @@ void transaction::destroy_now(target of, const journal_note& note, bool is_new_e
 void transaction::apply_changes(std::uint64_t e, bool is_new_entity) {
     chunk_data& here = engine_.components.chunk_of(e);
     const transition_ref step = engine_.catalog.transition_for(here, e, held_.shape());
-    const bool may_repeat = step->moves_bytes && step->ignores_sparse && !step->has_notices;
+    const bool may_repeat = step->moves_bytes && step->is_repeatable && !step->has_notices;
     if (may_repeat) {
         last_ = {};
         last_shape_.assign(held_.shape().data(), held_.shape().data() + held_.shape().size());

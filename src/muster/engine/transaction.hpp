@@ -58,6 +58,8 @@ public:
     void end_value(const journal_entry& entry) noexcept;
     /// Destroys the values of this entry and of those before it in its group, unless moved out.
     void drop_values(std::uint32_t last) noexcept;
+    /// Records the word of a fragment that the entity will have.
+    void record_word(std::uint64_t e, fragment_data& fragment, std::uint64_t word);
 
     /// The values of the change that is applied now.
     held_values& held() noexcept { return held_; }

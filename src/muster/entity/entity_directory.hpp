@@ -96,8 +96,20 @@ public:
     /// Throws the error of `create_at`, if any.
     virtual void refuse_at(std::uint64_t wanted) const = 0;
     virtual void create_at(std::uint64_t wanted) = 0;
-    /// Returns an id for `create_at`, with the highest free key. Throws `errc::id_overflow`.
-    [[nodiscard]] virtual std::uint64_t highest_free() const = 0;
+    /// Throws the error of `create_rows_at`, except for `std::bad_alloc` in that call. The keys must
+    /// differ.
+    virtual void refuse_at(id_span wanted) = 0;
+    /// Creates exactly these ids, as `create_at` does, for as many new rows of a chunk, which has
+    /// room; in the empty chunk, ids without rows. `refuse_at` must have accepted them.
+    /// `std::bad_alloc` changes nothing.
+    virtual void create_rows_at(chunk_data& into, id_span wanted) = 0;
+    /// Returns an id for `create_at`, with the highest free key. Throws `errc::id_overflow`. O(keys
+    /// above it).
+    [[nodiscard]] std::uint64_t highest_free() const {
+        return highest_free_from(~std::uint64_t{0});
+    }
+    /// Like `highest_free`, but prefers keys up to `from`.
+    [[nodiscard]] virtual std::uint64_t highest_free_from(std::uint64_t from) const = 0;
     virtual bool destroy(std::uint64_t e) noexcept = 0;
     /// Destroys the ids in these rows, from the last on. Calls `destroy_marked` instead for those
     /// that are marked, or have used their last version. The caller removes the rows.

@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace muster::detail {
 
@@ -119,7 +120,9 @@ public:
     void undo_create(std::uint64_t e) noexcept override;
     void refuse_at(std::uint64_t wanted) const override;
     void create_at(std::uint64_t wanted) override;
-    [[nodiscard]] std::uint64_t highest_free() const override;
+    void refuse_at(id_span wanted) override;
+    void create_rows_at(chunk_data& into, id_span wanted) override;
+    [[nodiscard]] std::uint64_t highest_free_from(std::uint64_t from) const override;
     bool destroy(std::uint64_t e) noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
                       const destroy_marks& marks,
@@ -153,6 +156,10 @@ private:
     using id_type = basic_id<Layout>;
     using record_type = record<Layout>;
     [[nodiscard]] static id_type typed(std::uint64_t e) noexcept { return to_id<Layout>(e); }
+    [[nodiscard]] static std::span<id_type> typed(id_span ids) noexcept {
+        // SAFETY: the caller's array has ids of this layout.
+        return {reinterpret_cast<id_type*>(ids.data), ids.count};
+    }
     [[nodiscard]] typename entity_table<Layout>::pool_type& pool() const noexcept {
         return table_.pool();
     }

@@ -3,6 +3,7 @@
 
 #include <muster/base/text.hpp>
 #include <muster/entity/entity_table.hpp>
+#include <muster/id/exact_ids.hpp>
 #include <muster/id/pool_sharing.hpp>
 
 namespace muster::detail {
@@ -210,8 +211,7 @@ std::uint64_t entity_adapter<Layout>::create() {
 
 template <class Layout>
 void entity_adapter<Layout>::create_all(id_span out) {
-    // SAFETY: the caller's array has ids of this layout.
-    pool().create(std::span<id_type>(reinterpret_cast<id_type*>(out.data), out.count));
+    pool().create(typed(out));
 }
 
 template <class Layout>
@@ -240,15 +240,34 @@ void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
 }
 
 template <class Layout>
-std::uint64_t entity_adapter<Layout>::highest_free() const {
-    for (std::uint64_t key = Layout::last_key;; --key) {
+void entity_adapter<Layout>::refuse_at(id_span wanted) {
+    exact_ids<Layout, record_type>(pool(), typed(wanted)).check();
+}
+
+template <class Layout>
+void entity_adapter<Layout>::create_rows_at(chunk_data& into, id_span wanted) {
+    exact_ids<Layout, record_type> made(pool(), typed(wanted));
+    const std::size_t first = into.size;
+    if (into.index == chunk_index{}) return made.create([](record_type&, std::size_t) {});
+    made.create([index = into.index, first](record_type& slot, std::size_t i) {
+        slot.place(index, first + i);
+    });
+    wanted.copy_to({into.ids.at(first), wanted.count, wanted.width});
+    into.size += wanted.count;
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::highest_free_from(std::uint64_t from) const {
+    const std::uint64_t highest = larger(smaller(from, Layout::last_key), Layout::first_key);
+    for (std::uint64_t key = highest;; --key) {
         const record_type* const slot = pool().find(key);
         const std::uint64_t version = slot == nullptr ? pool().first_version() : slot->version();
         if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
             return id_type::assemble(key, version, pool().world()).value();
-        if (key == Layout::first_key)
-            raise(errc::id_overflow, "no key is left for the fragment of a new component type");
+        if (key == Layout::first_key) break;
     }
+    if (highest < Layout::last_key) return highest_free();
+    raise(errc::id_overflow, "no key is left for the fragment of a new component type");
 }
 
 template <class Layout>

@@ -94,6 +94,9 @@ public:
         is_stack_ = false;
         --count_;
     }
+    [[nodiscard]] bool is_unlinked(std::uint64_t key) const noexcept {
+        return unlinked_.find(key) != nullptr;
+    }
     MUSTER_COLD void skip_unlinked() noexcept {
         while (const std::uint64_t* next = unlinked_.find(head_)) {
             const std::uint64_t passed = head_;

@@ -78,6 +78,15 @@ public:
 
     /// Issues a key from `fresh()` on. `std::bad_alloc` changes nothing.
     void issue_ahead(std::uint64_t index) { ahead_.insert(index); }
+    /// Issues up to 64 keys from `fresh()` on, none of which was issued: `64 * group` and the number
+    /// of each bit. `std::bad_alloc` changes nothing.
+    void issue_ahead(std::uint64_t group, std::uint64_t bits) { ahead_.insert(group, bits); }
+    /// Reverts `issue_ahead`.
+    void undo_issue_ahead(std::uint64_t index) noexcept { ahead_.erase(index); }
+    /// Returns the first key from `fresh()` on that was issued, or the end of the range.
+    [[nodiscard]] std::uint64_t next_ahead() const noexcept {
+        return ahead_.empty() ? keys_ : ahead_.lowest();
+    }
     [[nodiscard]] bool is_ahead(std::uint64_t index) const noexcept {
         return ahead_.contains(index);
     }

@@ -27,6 +27,13 @@ public:
         ++size_;
     }
 
+    /// Inserts `64 * group` plus the number of each bit; none may be in the set. `std::bad_alloc`
+    /// changes nothing.
+    void insert(std::uint64_t group, std::uint64_t bits) {
+        groups_.ensure(group, 0) |= bits;
+        size_ += static_cast<std::size_t>(std::popcount(bits));
+    }
+
     /// The key must be in the set.
     void erase(std::uint64_t key) noexcept {
         std::uint64_t& group = groups_[key / 64];

@@ -46,6 +46,8 @@ template <class Layout, class Slot>
 class slot_pool : private slot_supply<Layout, Slot> {
     template <class, class>
     friend class pool_sharing;
+    template <class, class>
+    friend class exact_ids;
     using base = slot_supply<Layout, Slot>;
 
 public:

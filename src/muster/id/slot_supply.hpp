@@ -91,7 +91,12 @@ public:
         while (at != out.size()) {
             if (!frontier_.is_ready()) find_fresh();
             const std::size_t end = at + smaller(frontier_.ready(), out.size() - at);
-            issue_run(out, at, end, init_slot);
+            const id_type first = fresh_id(frontier_.fresh());
+            id_type* const ids = out.data() + at;
+            issue_run(end - at, [&init_slot, ids, first, at](Slot& slot, std::size_t i) {
+                ids[i] = base::advanced(first, i);
+                init_slot(slot, at + i);
+            });
             at = end;
         }
     }
@@ -171,6 +176,20 @@ protected:
     [[nodiscard]] spent_type& spent() noexcept { return spent_; }
     [[nodiscard]] const spent_type& spent() const noexcept { return spent_; }
 
+    /// Issues the next `count` fresh keys, which are ready. `init_slot(slot, i)` as above.
+    template <class InitSlot>
+    void issue_run(std::size_t count, InitSlot init_slot) noexcept {
+        Slot* const slots = dense() + frontier_.fresh();
+        const id_type first = fresh_id(frontier_.fresh());
+        for (std::size_t i = 0; i < count; ++i) {
+            Slot slot = Slot::live(base::advanced(first, i));
+            init_slot(slot, i);
+            slots[i] = slot;
+        }
+        frontier_.issue(count);
+        base::include_until(frontier_.fresh());
+    }
+
 private:
     template <class InitSlot>
     id_type issue_fresh(InitSlot init_slot) noexcept {
@@ -181,23 +200,6 @@ private:
         init_slot(slot);
         dense()[index] = slot;
         return made;
-    }
-
-    template <class InitSlot>
-    void issue_run(std::span<id_type> out, std::size_t begin, std::size_t end,
-                   InitSlot init_slot) noexcept {
-        id_type* const ids = out.data();
-        Slot* const slots = dense() + frontier_.fresh() - begin;
-        const id_type first = fresh_id(frontier_.fresh());
-        for (std::size_t i = begin; i < end; ++i) {
-            const id_type made = base::advanced(first, i - begin);
-            Slot slot = Slot::live(made);
-            init_slot(slot, i);
-            ids[i] = made;
-            slots[i] = slot;
-        }
-        frontier_.issue(end - begin);
-        base::include_until(frontier_.fresh());
     }
 
     template <class InitSlot>

@@ -30,6 +30,16 @@ std::size_t chunk_data::find_column(const fragment_data& fragment) const noexcep
     return at;
 }
 
+std::uint64_t chunk_data::word_of(const fragment_data& fragment) const noexcept {
+    std::size_t at = 0;
+    for (const fragment_data* owned : fragments) {
+        if (at == words.size()) return 0;
+        if (owned == &fragment) return owned->has_word ? words[at] : 0;
+        if (owned->has_word) ++at;
+    }
+    return 0;
+}
+
 void chunk_data::grow(std::size_t more, std::size_t limit, argument_addresses arguments) {
     if (more > limit - size)
         raise(errc::limit, text("the chunk ", to_text(*this), " cannot have more than ", limit,

@@ -6,6 +6,9 @@
 //     velocity     [ x y ][ x y ][ x y ][     ]      in the order of `fragments`
 //     frozen                                         a tag: no column
 //
+// A fragment may divide its entities into groups, by a word: the entities with equal fragments are
+// then in as many chunks as there are groups. `fragments` and `words` together identify a chunk.
+//
 // Rows have no gaps: when a row is removed, the last row takes its place. All columns have the
 // chunk's capacity.
 #pragma once
@@ -42,8 +45,9 @@ struct MUSTER_API chunk_data {
     edge_table edges;                      // to other chunks
     std::uint64_t traits_epoch = 0;        // see above
     std::uint64_t serial = 0;              // in order of creation; never reused
-    std::size_t hash = 0;                  // of `fragments`
+    std::size_t hash = 0;                  // of `fragments` and `words`
     array_list<fragment_data*> fragments;  // sorted by number
+    array_list<std::uint64_t> words;       // of its fragments with `has_word`, in their order
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
     std::size_t forgotten = 0;             // rows hidden by `forget_rows`
 
@@ -68,6 +72,9 @@ struct MUSTER_API chunk_data {
     [[nodiscard]] std::byte* find_base(const fragment_data& fragment) const noexcept;
     /// Returns the index of the fragment's column, or `columns.size()` if it has none, like a tag.
     [[nodiscard]] std::size_t find_column(const fragment_data& fragment) const noexcept;
+
+    /// Returns the word of this fragment; 0 if the chunk does not have it, or it has no words.
+    [[nodiscard]] std::uint64_t word_of(const fragment_data& fragment) const noexcept;
 
     /// Makes room for `more` rows. Moves the columns and updates the `arguments` that point into
     /// them. Throws `std::bad_alloc` or, beyond `limit` rows, `errc::limit`; no row is lost or

@@ -12,10 +12,14 @@ namespace muster::detail {
 
 namespace {
 
-std::size_t hash_of(std::span<fragment_data* const> set) {
+/// Equal for words that only differ in zeros at the end.
+std::size_t hash_of(std::span<fragment_data* const> set, std::span<const std::uint64_t> words) {
+    constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
     std::uint64_t hash = set.size();
     for (const fragment_data* fragment : set)
-        hash = (hash ^ (to_int(fragment->index) + 1)) * 0x9E3779B97F4A7C15u;
+        hash = (hash ^ (to_int(fragment->index) + 1)) * factor;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] != 0) hash = (hash ^ (words[i] + i) * factor ^ hash >> 29) * factor;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
@@ -59,13 +63,18 @@ chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noe
     return found != nullptr && found->serial == serial ? found : nullptr;
 }
 
-chunk_data* chunk_graph::find(std::span<fragment_data* const> set) const noexcept {
-    return places_.empty() ? nullptr : places_[find_place(set, hash_of(set))];
+chunk_data* chunk_graph::find(std::span<fragment_data* const> set, word_list words) const noexcept {
+    return by_set_.find(hash_of(set, words), [&](const chunk_data& chunk) {
+        if (!std::ranges::equal(chunk.fragments, set)) return false;
+        for (std::size_t i = 0; i < chunk.words.size(); ++i)
+            if (chunk.words[i] != (i < words.size() ? words[i] : 0)) return false;
+        return true;
+    });
 }
 
-chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set) {
-    chunk_data* const found = find(set);
-    return found != nullptr ? *found : add(set, hash_of(set));
+chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set, word_list words) {
+    chunk_data* const found = find(set, words);
+    return found != nullptr ? *found : add(set, words, hash_of(set, words));
 }
 
 void chunk_graph::invalidate() noexcept {
@@ -91,7 +100,8 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     chunk.traits_epoch = epoch_;
 }
 
-chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t hash) {
+chunk_data& chunk_graph::add(std::span<fragment_data* const> set, word_list words,
+                             std::size_t hash) {
     if (order_.size() == limit_)
         raise(errc::limit, text("a world cannot have more than ", limit_,
                                 " chunks: collect_garbage() frees those without entities"));
@@ -99,6 +109,10 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     auto made = std::make_unique<chunk_data>();
     made->hash = hash;
     made->fragments.assign(set.data(), set.data() + set.size());
+    for (const fragment_data* fragment : set)
+        if (fragment->has_word)
+            made->words.push_back(made->words.size() < words.size() ? words[made->words.size()]
+                                                                    : 0);
     made->ids = column(id_type_, nullptr);
     made->index =
         free_.empty() ? chunk_index{static_cast<std::uint32_t>(by_index_.size())} : free_.back();
@@ -113,7 +127,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);
-    rehash(order_.size() + 1);
+    by_set_.reserve_one();
     const std::uint32_t index = to_int(made->index);
     for (fragment_data* fragment : set) {
         reserve_more(fragment->chunks, 1);
@@ -135,45 +149,14 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
         by_index_[index] = made.get();
         free_.pop_back();
     }
-    places_[find_place(set, hash)] = made.get();
+    by_set_.insert(*made);
     order_.push_back(made.get());
     return *made.release();
 }
 
-std::size_t chunk_graph::find_place(std::span<fragment_data* const> set,
-                                    std::size_t hash) const noexcept {
-    for (std::size_t at = hash & (places_.size() - 1);; at = (at + 1) & (places_.size() - 1)) {
-        const chunk_data* const found = places_[at];
-        if (found == nullptr || (found->hash == hash && std::ranges::equal(found->fragments, set)))
-            return at;
-    }
-}
-
-void chunk_graph::rehash(std::size_t chunks) {
-    std::size_t size = larger(places_.size(), 16);
-    while (size < chunks * 2) size *= 2;
-    if (size == places_.size()) return;
-    array_list<chunk_data*> before(size);
-    before.swap(places_);
-    for (chunk_data* chunk : order_) places_[find_place(chunk->fragments, chunk->hash)] = chunk;
-}
-
-/// Erases a chunk from the hash table, and moves the chunks that collided with it.
-void chunk_graph::erase_place(const chunk_data& chunk) noexcept {
-    const std::size_t mask = places_.size() - 1;
-    std::size_t hole = find_place(chunk.fragments, chunk.hash);
-    for (std::size_t at = (hole + 1) & mask; places_[at] != nullptr; at = (at + 1) & mask) {
-        const std::size_t home = places_[at]->hash & mask;
-        if (((at - home) & mask) < ((at - hole) & mask)) continue;  // it must not move before home
-        places_[hole] = places_[at];
-        hole = at;
-    }
-    places_[hole] = nullptr;
-}
-
 /// Frees a chunk, which is not in `order_` any more.
 void chunk_graph::forget(chunk_data& chunk) noexcept {
-    erase_place(chunk);
+    by_set_.erase(chunk);
     for (fragment_data* fragment : chunk.fragments) {
         if (fragment->single_chunk == chunk.index) fragment->single_chunk = chunk_index{};
         fragment->set_base(chunk.index, nullptr);

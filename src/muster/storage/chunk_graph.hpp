@@ -1,7 +1,8 @@
 // chunk_graph: the chunks of one world, by number and by fragments.
 //
-// A chunk stands for a set of fragments. A hash table finds the chunk of a set. Each chunk stores
-// its transitions to other chunks as edges, so that repeating a change is O(1):
+// A chunk stands for a set of fragments and, for those with `has_word`, a word each. A hash table
+// finds the chunk of a set. Each chunk stores its transitions to other chunks as edges, so that
+// repeating a change is O(1):
 //
 //     <>  --+position-->  <position>  --+velocity-->  <position, velocity>
 //                               <------velocity-----
@@ -16,6 +17,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/hash_table.hpp>
 #include <muster/storage/chunk_data.hpp>
 
 #include <cstddef>
@@ -46,13 +48,21 @@ public:
     [[nodiscard]] std::size_t row_limit() const noexcept { return row_limit_; }
     /// Returns the chunk with this number and serial, or null if it was freed.
     [[nodiscard]] chunk_data* find(chunk_index index, std::uint64_t serial) const noexcept;
-    /// Returns the chunk of exactly these fragments, sorted by number, or null.
-    [[nodiscard]] chunk_data* find(std::span<fragment_data* const> set) const noexcept;
+    /// The words of fragments with `has_word`, in the order of fragments; missing words are 0.
+    using word_list = std::span<const std::uint64_t>;
 
-    /// Returns the chunk of exactly these fragments, sorted by number without duplicates; creates
-    /// it if necessary. Creating throws `errc::limit` or `std::bad_alloc`, which change nothing.
-    /// O(fragments).
-    chunk_data& ensure(std::span<fragment_data* const> set);
+    /// Returns the chunk of exactly these fragments, sorted by number, with these words, or null.
+    [[nodiscard]] chunk_data* find(std::span<fragment_data* const> set,
+                                   word_list words = {}) const noexcept;
+
+    /// Returns the chunk of exactly these fragments, sorted by number without duplicates, with
+    /// these words; creates it if necessary. Creating throws `errc::limit` or `std::bad_alloc`,
+    /// which change nothing. O(fragments).
+    chunk_data& ensure(std::span<fragment_data* const> set, word_list words = {});
+    /// Returns the chunk of the same fragments with these words. Creates it as `ensure` does.
+    chunk_data& regroup(const chunk_data& from, word_list words) {
+        return ensure(from.fragments, words);
+    }
 
     /// The current epoch. Never 0, never reused.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
@@ -85,13 +95,9 @@ public:
     void forget_chunks_of(fragment_data& fragment) noexcept;
 
 private:
-    chunk_data& add(std::span<fragment_data* const> set, std::size_t hash);
+    chunk_data& add(std::span<fragment_data* const> set, word_list words, std::size_t hash);
     void update_traits(chunk_data& chunk) const noexcept;
     void forget(chunk_data& chunk) noexcept;
-    [[nodiscard]] std::size_t find_place(std::span<fragment_data* const> set,
-                                         std::size_t hash) const noexcept;
-    void erase_place(const chunk_data& chunk) noexcept;
-    void rehash(std::size_t places);
 
     array_list<chunk_data*> by_index_;  // owned; null: the number is free
     std::uint64_t epoch_ = 1;
@@ -99,7 +105,7 @@ private:
     std::uint64_t generation_ = 1;
     array_list<chunk_index> free_;  // numbers to reuse
     array_list<chunk_data*> order_;
-    array_list<chunk_data*> places_;  // hash table; a power of two, at most half full
+    hash_table<chunk_data, &chunk_data::hash> by_set_;
     const type_info& id_type_;
     std::size_t limit_;
     std::size_t row_limit_;

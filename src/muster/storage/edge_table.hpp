@@ -15,8 +15,9 @@ namespace muster::detail {
 ///          [ epoch ][ set ][ present ][ number ][ removes ]
 ///
 /// The number is that of a fragment or, with `set`, that of the chunk of all fragments to put or
-/// remove. `present`: the fragment is sparse, and the entity has it. An edge of an earlier epoch
-/// has another key, so it is not found.
+/// remove. `present`: the fragment is sparse, and the entity has it. With both, the number is that
+/// of a chunk of the same fragments with other words. An edge of an earlier epoch has another key,
+/// so it is not found.
 struct edge_key {
     static constexpr unsigned epoch_shift = 35;
     static constexpr std::uint64_t step_mask = (std::uint64_t{1} << epoch_shift) - 1;
@@ -33,6 +34,9 @@ struct edge_key {
                                           bool removes) noexcept {
         return epoch | std::uint64_t{1} << 34 | std::uint64_t{to_int(set)} << 1 |
                (removes ? 1u : 0u);
+    }
+    static constexpr std::uint64_t of_group(std::uint64_t epoch, chunk_index group) noexcept {
+        return of_set(epoch, group, false) | std::uint64_t{1} << 33;
     }
 };
 

@@ -103,7 +103,7 @@ void sparse_table::invalidate_traits() noexcept {
     for (sparse_set* set : all_) {
         if (set == nullptr || set->fragment == nullptr) continue;
         refresh(*set);
-        if (const fragment_data& owner = *set->fragment; owner.is_world_owned)
+        if (const fragment_data& owner = *set->fragment; owner.is_of_type())
             by_type_[static_cast<std::size_t>(owner.value_type)] = set;
     }
 }

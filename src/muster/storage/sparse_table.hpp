@@ -32,7 +32,7 @@ public:
     /// All sets; null where a set was removed.
     [[nodiscard]] const array_list<sparse_set*>& all() const noexcept { return all_; }
     [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
-    /// Returns the set of the world-owned fragment of this type, or null.
+    /// Returns the set of the world's fragment of this type, or null.
     [[nodiscard]] sparse_set* find(type_index type) const noexcept {
         const auto at = static_cast<std::size_t>(type);
         return by_type_[at < types_ ? at : 0];

@@ -51,14 +51,14 @@ struct MUSTER_API transition {
     chunk_data* from = nullptr;
     chunk_data* to = nullptr;
     array_list<std::uint32_t> columns;  // per column of `from`: the column of `to`, or `dropped`
-    bool is_plain = false;        // calls no hooks, and concerns no sparse fragments or defaults
-    bool is_hooked = false;       // would be plain without its hooks, and moves only bytes
-    bool moves_bytes = false;     // needs no user code except for hooks: bytes move, nothing else
-    bool drops = false;           // a column is dropped
-    bool ignores_sparse = false;  // the sparse fragments of an entity do not matter
-    bool has_notices = false;     // notifies hooks or observers
-    bool calls_before = false;    // calls hooks before the move
-    bool calls_after = false;     // calls hooks after the move
+    bool is_plain = false;       // calls no hooks, and concerns no sparse fragments or defaults
+    bool is_hooked = false;      // would be plain without its hooks, and moves only bytes
+    bool moves_bytes = false;    // needs no user code except for hooks: bytes move, nothing else
+    bool drops = false;          // a column is dropped
+    bool is_repeatable = false;  // equal for all entities of the chunk with changes of these kinds
+    bool has_notices = false;    // notifies hooks or observers
+    bool calls_before = false;   // calls hooks before the move
+    bool calls_after = false;    // calls hooks after the move
     array_list<arrival> arrivals;
     array_list<sparse_change> sparse_changes;
 

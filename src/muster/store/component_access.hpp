@@ -120,6 +120,37 @@ public:
         return base == nullptr ? nullptr : value_at<T>(base, found->row());
     }
 
+    /// Returns the value that the fallback of a fragment shows for a living entity without a value
+    /// of its own, or null.
+    [[nodiscard]] const void* find_fallback(id_type e,
+                                            const fragment_data& fragment) const noexcept;
+    /// Like `find_value`; else returns the value that the fallback of the fragment shows.
+    template <class T>
+    [[nodiscard]] const T* find_shown(id_type e, const fragment_data& fragment) const noexcept {
+        if (const T* const found = find_value<T>(e, fragment)) [[likely]]
+            return found;
+        const void* const shown = find_fallback(e, fragment);
+        // SAFETY: a fallback shows values of its fragment.
+        return is_tag<T> && shown != nullptr ? &tag_value<T>() : static_cast<const T*>(shown);
+    }
+    /// Returns the value of a const T, from the fallback if necessary, or of another T, or null.
+    template <class T>
+    [[nodiscard]] T* find_any(id_type e, const fragment_data& fragment) const noexcept {
+        if constexpr (std::is_const_v<T>)
+            return find_shown<std::remove_const_t<T>>(e, fragment);
+        else
+            return find_value<T>(e, fragment);
+    }
+
+    template <class T>
+        requires std::is_const_v<T>
+    [[nodiscard]] T& get(at_type of) const {
+        using type = std::remove_const_t<T>;
+        const fragment_data& fragment = find_fragment<type>();
+        if (T* const found = find_shown<type>(of.id, fragment)) [[likely]]
+            return *found;
+        errors.raise_missing(of, "get", type_name<type>(), fragment);
+    }
     template <class T>
     [[nodiscard]] T& get(at_type of) const {
         if constexpr (checked) {
@@ -137,11 +168,12 @@ public:
     }
     template <class T>
     [[nodiscard]] T& get(at_type of, id_type f, const char* call) const {
+        using type = std::remove_const_t<T>;
         check_access(f);
-        if (T* const found = find_value<T>(of.id, find_fragment<T>(f))) [[likely]]
+        if (T* const found = find_any<T>(of.id, find_fragment<type>(f))) [[likely]]
             return *found;
-        errors.raise_missing(of, call, f.value(), find_fragment(f), find_type_index<T>(),
-                             type_name<T>());
+        errors.raise_missing(of, call, f.value(), find_fragment(f), find_type_index<type>(),
+                             type_name<type>());
     }
     /// Returns the value that a call has stored: in the world or, in a scope, the pending value.
     template <class T>
@@ -286,14 +318,15 @@ public:
     void check_access(bool may_write) const {
         if constexpr (checks_threads)
             if (gate.is_parallel())
-                parallel.check_access(find_type_index<T>(), may_write, type_name<T>());
+                parallel.check_access(find_type_index<std::remove_const_t<T>>(),
+                                      may_write && !std::is_const_v<T>, type_name<T>());
     }
     /// Like `check_access<T>`, for the fragment of a C++ type. Systems can declare no other
     /// fragments.
     void check_access(id_type f) const {
         if constexpr (checks_threads)
             if (const fragment_data& known = find_fragment(f);
-                gate.is_parallel() && known.is_world_owned)
+                gate.is_parallel() && known.is_of_type())
                 parallel.check_access(known.value_type, false, known.name);
     }
 

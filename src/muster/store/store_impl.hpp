@@ -39,6 +39,13 @@ auto component_access<Layout>::next_living(std::uint64_t key) const noexcept -> 
 }
 
 template <class Layout>
+const void* component_access<Layout>::find_fallback(id_type e,
+                                                    const fragment_data& fragment) const noexcept {
+    if (fragment.fallback.call == nullptr || !alive(e)) return nullptr;
+    return fragment.fallback.call(fragment.fallback.context, e.value());
+}
+
+template <class Layout>
 bool store<Layout>::remove(at_type of, id_type f) {
     const writer_guard guard(*this, "remove");
     if (gate.is_idle() && alive_locally(of.id)) [[likely]]

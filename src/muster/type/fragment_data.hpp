@@ -38,6 +38,16 @@ constexpr std::uint32_t to_int(chunk_index index) noexcept {
     return static_cast<std::uint32_t>(index);
 }
 
+/// The identity of a fragment that a room owns, without a C++ type. A room has kinds of its own,
+/// above 0, and defines the meaning of `a` and `b`.
+struct fragment_key {
+    std::uint32_t kind = 0;  // 0: the fragment has a C++ type or an id of the user
+    std::uint64_t a = 0;
+    std::uint64_t b = 0;
+
+    friend bool operator==(const fragment_key&, const fragment_key&) noexcept = default;
+};
+
 /// The base of a fragment that a chunk has without a column in memory.
 MUSTER_API inline std::byte no_values[1];
 
@@ -47,41 +57,54 @@ struct duplicate_function {
     void (*call)(const void* function, void* to, const void* from) = nullptr;
 };
 
+/// Shows a value for living entities that do not have the fragment; see `world::get` of a const
+/// type. `call` returns the value for this entity, or null. It must not throw or change the world.
+struct fragment_fallback {
+    const void* (*call)(void* context, std::uint64_t id) = nullptr;  // null: no fallback
+    void* context = nullptr;
+};
+
 struct MUSTER_API fragment_data {
     constexpr fragment_data() noexcept = default;
     fragment_data(const fragment_data&) = delete;
     fragment_data& operator=(const fragment_data&) = delete;
     ~fragment_data();  // out of line, so that includers do not compile it
 
-    std::uint32_t limit = 0;              // the number of bases
-    std::uint32_t first = 0;              // the chunk of the first base
-    type_index value_type = no_type;      // `no_type`: a run-time type, or a tag
-    raw_array<std::byte*> bases;          // by chunk, from `first` on; null: the chunk lacks it
-    sparse_set* sparse_values = nullptr;  // its values, if it is sparse; null: they are in chunks
-    const type_info* type = nullptr;      // null only in `no_fragment`
-    hook_list hooks;                      // see `define`
+    // The members that reading a value needs are on the first cache line.
+    alignas(64) std::uint32_t limit = 0;      // the number of bases
+    std::uint32_t first = 0;                  // the chunk of the first base
+    type_index value_type = no_type;          // `no_type`: a run-time type, or a tag
     fragment_index index{~std::uint32_t{0}};  // in `no_fragment`, the number of none
-    chunk_index single_chunk{};      // the chunk of this fragment alone; 0: not looked up yet
-    std::uint64_t id = 0;            // its `basic_id::value`
-    std::string_view name;           // for messages
-    array_list<chunk_index> chunks;  // chunks that have it, in order of creation
+    raw_array<std::byte*> bases;              // by chunk, from `first` on; null: the chunk lacks it
+    sparse_set* sparse_values = nullptr;  // its values, if it is sparse; null: they are in chunks
+    fragment_fallback fallback;           // read only if an entity has no value
+    hook_list hooks;                      // see `define`
+    const type_info* type = nullptr;      // null only in `no_fragment`
+    chunk_index single_chunk{};           // the chunk of this fragment alone; 0: not looked up yet
+    std::uint64_t id = 0;                 // its `basic_id::value`
+    std::string_view name;                // for messages
+    array_list<chunk_index> chunks;       // chunks that have it, in order of creation
 
-    bool is_world_owned = false;  // the world created it, for a C++ type
+    bool is_world_owned = false;  // the world created it: for a C++ type, or for a key
     bool is_untyped = false;      // its first value will set the type
     bool is_unique = false;       // see `define`, also for the members below
     bool is_hidden = false;
     bool is_internal = false;
     bool is_defined_sparse = false;  // set by `define`; its type may be sparse, too
     bool destroys_owners = false;
+    bool has_word = false;             // groups its entities by a word: see `chunk_data::words`
     array_list<fragment_data*> needs;  // required fragments, by index
     std::uint32_t needed_by = 0;       // how many fragments need this one
     std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
     bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
     boxed_value default_value;
     duplicate_function duplicate;
+    const detail::codec* codec = nullptr;  // see `define`; null: none
 
     const type_info* own_type = nullptr;  // owned; equals `type` if that was defined at run time
     array_list<char> own_name;            // the text of `name`, unless it is stored elsewhere
+    fragment_key key{};                   // see `catalog::ensure_internal`
+    std::size_t key_hash = 0;
 
     /// Returns the fragment's column in the chunk, or null if the chunk lacks it.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
@@ -98,6 +121,10 @@ struct MUSTER_API fragment_data {
         bases[at] = base;
     }
 
+    /// Whether this is the world's fragment of a C++ type.
+    [[nodiscard]] bool is_of_type() const noexcept {
+        return is_world_owned && value_type != no_type;
+    }
     /// Whether both fragments have values of the same type.
     [[nodiscard]] bool has_same_type(const fragment_data& other) const noexcept;
     [[nodiscard]] bool can_copy() const noexcept {
@@ -111,6 +138,9 @@ struct MUSTER_API fragment_data {
     /// Constructs `count` default values. May throw, after destroying the values it made.
     void default_construct(void* at, std::size_t count) const;
 };
+
+static_assert(offsetof(fragment_data, fallback) + sizeof(fragment_fallback) <= 64,
+              "a missing value costs no further cache line");
 
 /// Represents the fragment of any type that a world has not used yet; no chunk has it.
 MUSTER_API extern const fragment_data no_fragment;

@@ -97,6 +97,7 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     made->is_unique = info.unique;
     made->is_hidden = info.hidden;
     made->is_internal = info.internal;
+    made->codec = info.codec;
     place(*made);
     guard.made = nullptr;
     all_.push_back(made);
@@ -104,7 +105,48 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     return *made;
 }
 
+namespace {
+
+std::size_t hash_of(const fragment_key& key) noexcept {
+    std::uint64_t hash = key.kind;
+    for (const std::uint64_t word : {key.a, key.b}) {
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 32;
+    }
+    return static_cast<std::size_t>(hash);
+}
+
+}  // namespace
+
+fragment_data* fragment_table::find(const fragment_key& key) const noexcept {
+    return by_key_.find(hash_of(key),
+                        [&](const fragment_data& fragment) { return fragment.key == key; });
+}
+
+fragment_data& fragment_table::add(const fragment_key& key, const type_info& info,
+                                   std::uint64_t id) {
+    by_key_.reserve_one();
+    fragment_data& made = add(no_type, info, id);
+    made.key = key;
+    made.key_hash = hash_of(key);
+    by_key_.insert(made);
+    return made;
+}
+
+array_list<fragment_data*> fragment_table::list(std::uint32_t kind) const {
+    array_list<fragment_data*> found;
+    for (fragment_data* fragment : all_)
+        if (fragment->key.kind == kind) found.push_back(fragment);
+    std::ranges::sort(found, [](const fragment_data* one, const fragment_data* other) {
+        const fragment_key& left = one->key;
+        const fragment_key& right = other->key;
+        return left.a != right.a ? left.a < right.a : left.b < right.b;
+    });
+    return found;
+}
+
 void fragment_table::remove(const fragment_data& fragment) noexcept {
+    if (fragment.key.kind != 0) by_key_.erase(fragment);
     const auto type = static_cast<std::size_t>(fragment.value_type);
     if (type < types_ && by_type_[type] == &fragment) by_type_[type] = &no_fragment;
     all_.erase(std::ranges::lower_bound(all_, fragment.index, {}, &fragment_data::index));

@@ -1,7 +1,8 @@
-// fragment_table: the fragments of one world, found by id or by C++ type.
+// fragment_table: the fragments of one world, found by id, by C++ type or by key.
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/hash_table.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/type_index.hpp>
 
@@ -44,6 +45,14 @@ public:
     /// fragment is found only by its id. `std::bad_alloc` changes nothing.
     fragment_data& add(type_index type, const type_info& info, std::uint64_t id);
 
+    /// Returns the fragment with this key, or null. O(1).
+    [[nodiscard]] fragment_data* find(const fragment_key& key) const noexcept;
+    /// Creates a fragment with this key, which no other fragment has. `std::bad_alloc` changes
+    /// nothing.
+    fragment_data& add(const fragment_key& key, const type_info& info, std::uint64_t id);
+    /// Returns the fragments with keys of this kind, sorted by key. O(fragments).
+    [[nodiscard]] array_list<fragment_data*> list(std::uint32_t kind) const;
+
     /// Destroys the fragment; no chunk may have it any more.
     void remove(const fragment_data& fragment) noexcept;
 
@@ -79,6 +88,7 @@ private:
     std::size_t types_ = 0;                    // entries of by_type_, the first for `no_type`
     array_list<fragment_data*> all_;           // owned; in the order of registration
     std::uint32_t last_ = 0;
+    hash_table<fragment_data, &fragment_data::key_hash> by_key_;
 };
 
 }  // namespace muster::detail

@@ -34,8 +34,8 @@ struct is_copyable : std::bool_constant<detail::guess_copyable<T>()> {};
 
 /// Traits that the world reads at the first use of the C++ type `T`. Specialise it for your types:
 ///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
-/// Each member is optional. `unique`, `hidden`, `internal` and `sparse` act like the functions of
-/// `define`; `name` (a `std::string_view`) is the type's name in messages.
+/// Each member is optional. `unique`, `hidden`, `internal`, `sparse` and `codec` act like the
+/// functions of `define`; `name` (a `std::string_view`) is the type's name in messages.
 template <class T>
 struct component_traits {};
 
@@ -44,6 +44,10 @@ namespace detail {
 /// For tests that run a second time on sparse storage: if true, the fragment of every C++ type
 /// starts sparse, except internal fragments. Set it before the first world is created.
 MUSTER_API extern bool sparse_by_default;
+
+/// How to write and read values outside of the program. A later room defines it; the core only
+/// stores its address.
+struct codec;
 
 /// A type, erased. Operations work on `count` adjacent values.
 struct type_info {
@@ -67,6 +71,7 @@ struct type_info {
     bool internal = false;
     bool sparse = false;
     bool pinned = false;  // values never move; always sparse
+    const detail::codec* codec = nullptr;  // initial codec of fragments of this type; null: none
 
     [[nodiscard]] bool is_sparse() const noexcept {
         return sparse || (sparse_by_default && !internal);
@@ -183,6 +188,7 @@ constexpr type_info describe() noexcept {
     if constexpr (requires { traits::unique; }) made.unique = traits::unique;
     if constexpr (requires { traits::hidden; }) made.hidden = traits::hidden;
     if constexpr (requires { traits::internal; }) made.internal = traits::internal;
+    if constexpr (requires { traits::codec; }) made.codec = traits::codec;
     if constexpr (is_plain) {
         made.sparse = is_always_sparse<T>();
         made.pinned = is_pinned<T>;

@@ -99,7 +99,8 @@ public:
     }
 
     /// Returns the T of `e`; for several types, a tuple of references. Throws
-    /// `errc::missing_component` if `e` does not have it. O(1).
+    /// `errc::missing_component` if `e` does not have it. O(1). `get<const T>` also returns a value
+    /// that `e` only inherits, if a library on top of Muster defines that.
     template <class T>
     [[nodiscard]] T& get(at_type e) {
         store_.template check_access<T>(true);
@@ -121,16 +122,18 @@ public:
 
     /// Returns a pointer to the T of `e`, or null; accepts any id. For several types, returns a
     /// tuple of pointers. O(1). Never throws, except `errc::undeclared_access` in builds with
-    /// thread checks.
+    /// thread checks. `try_get<const T>` also returns values that `e` inherits, see `get`.
     template <class T>
     [[nodiscard]] T* try_get(id_type e) noexcept(!detail::checks_threads) {
         store_.template check_access<T>(true);
-        return store_.template find_value<T>(e);
+        return store_.template find_any<T>(e,
+                                           store_.template find_fragment<std::remove_const_t<T>>());
     }
     template <class T>
     [[nodiscard]] const T* try_get(id_type e) const noexcept(!detail::checks_threads) {
         store_.template check_access<T>(false);
-        return store_.template find_value<T>(e);
+        return store_.template find_any<T>(e,
+                                           store_.template find_fragment<std::remove_const_t<T>>());
     }
     template <class T, class U, class... Ts>
     [[nodiscard]] std::tuple<T*, U*, Ts*...> try_get(id_type e) noexcept(!detail::checks_threads) {
@@ -142,10 +145,16 @@ public:
         return {try_get<T>(e), try_get<U>(e), try_get<Ts>(e)...};
     }
 
-    /// Returns whether `e` has T; false if `e` is not alive. O(1), never throws.
+    /// Returns whether `e` has T; false if `e` is not alive. O(1), never throws. `has<const T>` is
+    /// also true if `e` inherits T, see `get`.
     template <class T>
     [[nodiscard]] bool has(id_type e) const noexcept {
-        return store_.has(e, store_.template find_fragment<T>());
+        const detail::fragment_data& fragment =
+            store_.template find_fragment<std::remove_const_t<T>>();
+        if constexpr (std::is_const_v<T>)
+            return store_.has(e, fragment) || store_.find_fallback(e, fragment) != nullptr;
+        else
+            return store_.has(e, fragment);
     }
     /// Returns whether `e` has all of these types. Never throws.
     template <class... Ts>

@@ -115,6 +115,12 @@ public:
         fragment().is_internal = is;
         return *this;
     }
+    /// Sets how a later room writes and reads the values; null: it does not. Muster only stores the
+    /// address. `component_traits<T>::codec` is the codec of all fragments of T that set none.
+    basic_definition& codec(const detail::codec* how) {
+        fragment().codec = how;
+        return *this;
+    }
     /// Sets what happens to the entities that have the fragment when it is destroyed.
     basic_definition& when_destroyed(destruction policy) {
         fragment().destroys_owners = policy == destruction::destroy_owners;
@@ -148,6 +154,8 @@ public:
     [[nodiscard]] bool is_hidden() const { return fragment().is_hidden; }
     /// Returns whether the fragment is internal.
     [[nodiscard]] bool is_internal() const { return fragment().is_internal; }
+    /// Returns the codec of the fragment, or null.
+    [[nodiscard]] const detail::codec* codec() const { return fragment().codec; }
     /// Returns whether the fragment is sparse.
     [[nodiscard]] bool is_sparse() const { return fragment().sparse_values != nullptr; }
 

@@ -123,14 +123,14 @@ public:
     }
     /// Returns the entity that received this name first, or the null id. Never throws.
     [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
-        const auto& found = store_.names.lookup(name);
-        return found.empty() ? id_type{} : detail::to_id<Layout>(found.front());
+        const auto* const found = store_.names.lookup(name);
+        return found == nullptr ? id_type{} : detail::to_id<Layout>(found->id);
     }
     /// Returns all entities with this name, in the order in which they were named.
     [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
         std::vector<id_type> made;
-        for (const std::uint64_t value : store_.names.lookup(name))
-            made.push_back(detail::to_id<Layout>(value));
+        for (const auto* found = store_.names.lookup(name); found != nullptr; found = found->next)
+            made.push_back(detail::to_id<Layout>(found->id));
         return made;
     }
 

@@ -106,11 +106,13 @@ public:
     /// type. O(1), never throws.
     template <class T>
     [[nodiscard]] T* try_get(id_type e, id_type fragment) noexcept {
-        return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
+        return store_.template find_any<T>(
+            e, store_.template find_fragment<std::remove_const_t<T>>(fragment));
     }
     template <class T>
     [[nodiscard]] const T* try_get(id_type e, id_type fragment) const noexcept {
-        return store_.template find_value<T>(e, store_.template find_fragment<T>(fragment));
+        return store_.template find_any<T>(
+            e, store_.template find_fragment<std::remove_const_t<T>>(fragment));
     }
     template <class T>
     [[nodiscard]] T* try_get(id_type e, basic_fragment<T, Layout> fragment) noexcept {

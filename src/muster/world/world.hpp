@@ -28,7 +28,7 @@
 // behaviour instead of an error. So is `get` of a missing component.
 #pragma once
 
-#include <muster/world/thread_calls.hpp>
+#include <muster/world/extension_calls.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -44,11 +44,12 @@ namespace muster {
 /// To use a custom layout, one source file of the program includes <muster/world/instantiate.hpp>
 /// and expands MUSTER_INSTANTIATE(layout).
 template <class Layout>
-class basic_world : public thread_calls<Layout> {
+class basic_world : public extension_calls<Layout> {
 public:
     /// Creates an empty world. For errors see `world_options`.
-    explicit basic_world(const world_options& options = {}) : thread_calls<Layout>(options) {}
-    /// Destroys all values and calls no hooks. Destructors of components may still query the world.
+    explicit basic_world(const world_options& options = {}) : extension_calls<Layout>(options) {}
+    /// Destroys all values, then the extensions, and calls no hooks. Destructors of components may
+    /// still query the world.
     ~basic_world() { store_.end(); }
     basic_world(const basic_world&) = delete;
     basic_world& operator=(const basic_world&) = delete;

@@ -11,6 +11,7 @@
 //     hook_calls        hooks and observers
 //     system_calls      systems
 //     thread_calls      scopes, and the changes of other threads
+//     extension_calls   objects that live and end with the world
 //     basic_world       construction
 //
 // Each class has exactly one base, and no group has data: the groups add nothing to the size of a
