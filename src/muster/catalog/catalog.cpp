@@ -201,6 +201,37 @@ void catalog::name(target of, std::string_view name) {
     if (fragment != nullptr) show_name(*fragment);
 }
 
+void catalog::follow(fragment_data& fragment, row_follower& follower) {
+    parts_.changes.refuse_in_change("following the rows of a fragment");
+    for (const chunk_index index : fragment.chunks) {
+        chunk_data& chunk = parts_.graph.at(index);
+        reserve_more(chunk.followers, 1);
+        if (chunk.size != 0) follower.prepare(chunk, chunk.size);
+    }
+    fragment.follower = &follower;
+    for (const chunk_index index : fragment.chunks) {
+        chunk_data& chunk = parts_.graph.at(index);
+        if (chunk.has_sparse) continue;
+        chunk.followers.push_back(&follower);
+        chunk.is_followed = true;
+        if (chunk.size != 0) follower.appended(chunk, 0, chunk.size);
+    }
+    forget_chunks();
+    parts_.graph.invalidate();
+}
+
+void catalog::unfollow(fragment_data& fragment) noexcept {
+    if (fragment.follower == nullptr) return;
+    for (const chunk_index index : fragment.chunks) {
+        chunk_data& chunk = parts_.graph.at(index);
+        chunk.followers.erase_value(fragment.follower);
+        chunk.is_followed = !chunk.followers.empty();
+    }
+    fragment.follower = nullptr;
+    forget_chunks();
+    parts_.graph.invalidate();
+}
+
 // ---- chunks ------------------------------------------------------------------------------------
 
 chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
@@ -214,7 +245,7 @@ chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
 /// Returns the chunk if spawning into it notifies no one and needs nothing else, else null.
 chunk_data* catalog::spawn_chunk(chunk_data& chunk) const noexcept {
     const chunk_data& known = parts_.graph.refresh(chunk);
-    const bool is_fast = known.is_complete && !known.notifies_insert &&
+    const bool is_fast = known.is_complete && !known.notifies_insert && !known.is_followed &&
                          std::ranges::none_of(known.fragments, &fragment_data::is_untyped);
     return is_fast ? &chunk : nullptr;
 }

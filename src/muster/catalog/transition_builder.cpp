@@ -157,7 +157,8 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
         std::ranges::none_of(shape, [](const change_shape& step) {
             return step.fragment != nullptr && step.fragment->sparse_values != nullptr;
         });
-    const bool is_simple = made.sparse_changes.empty() && !has_defaults;
+    const bool is_simple =
+        made.sparse_changes.empty() && !has_defaults && !from.is_followed && !made.to->is_followed;
     made.is_plain = is_simple && !made.calls_hooks() && made.types_fixed.empty();
     made.moves_bytes =
         is_simple && !from.is_nontrivial && !made.to->is_nontrivial &&

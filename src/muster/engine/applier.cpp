@@ -36,7 +36,7 @@ void applier::apply_constructed(std::uint64_t e, const transition& step) {
 
 void applier::reserve(std::uint64_t e, const transition& step, argument_addresses arguments) {
     if (step.from != step.to && step.to->index != chunk_index{})
-        step.to->make_room(1, mover_.graph.row_limit(), arguments);
+        step.to->prepare_rows(1, mover_.graph.row_limit(), arguments);
     if (step.has_notices) notifier_.prepare(step, 1);
     for (const transition::sparse_change& change : step.sparse_changes)
         if (change.is_inserted) catalog_.mark_for_destroy(e);

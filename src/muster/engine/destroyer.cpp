@@ -186,6 +186,7 @@ void destroyer::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
     engine_.entities.destroy_rows(chunk, first, count, engine_.marks, destroy_marked, this);
     const busy_guard busy(engine_.gate);
     chunk.destroy_values(first, count);
+    chunk.note_truncated();
 }
 
 void destroyer::reset(const std::source_location& where) {
@@ -326,7 +327,7 @@ void destroyer::destroy_fragment(target of) {
         losses.push_back({chunk, build_transition(engine_.graph, *chunk, {}, shape)});
         chunk_data& to = *losses.back().step->to;
         if (to.index != chunk_index{})
-            to.make_room(arrivals[&to] += chunk->size, engine_.graph.row_limit(), {});
+            to.prepare_rows(arrivals[&to] += chunk->size, engine_.graph.row_limit(), {});
     }
     for (const std::uint64_t e : all.dying) record_provenance({e, of.where});
 
@@ -360,6 +361,8 @@ void destroyer::move_rows(chunk_data& from, const transition& step) noexcept {
     }
     engine_.entities.place_rows(has_rows ? to : from, first, count, to.index);
     from.size = 0;
+    from.note_truncated();
+    to.note_appended(first, count);
 }
 
 /// Removes a fragment that no row has any more.

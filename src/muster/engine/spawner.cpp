@@ -16,10 +16,11 @@ namespace {
 
 /// Makes room for a row, and updates the addresses of values that lie in a column of the chunk.
 void make_room(chunk_data& into, std::size_t limit, std::span<change> values) {
-    if (into.index == chunk_index{} || into.size != into.capacity) return;
+    if (into.index == chunk_index{}) return;
+    if (into.size != into.capacity) return into.prepare_rows(1, limit, {});
     small_list<const void*> from(values.size());
     for (const change& given : values) from.push_back(given.self);
-    into.make_room(1, limit, {from.data(), from.size()});
+    into.prepare_rows(1, limit, {from.data(), from.size()});
     for (std::size_t i = 0; i < values.size(); ++i) values[i].self = from[i];
 }
 
@@ -98,6 +99,7 @@ void spawner::construct_given(chunk_data& into, std::span<const change> values,
 void spawner::append_rows(chunk_data& into, std::size_t count) noexcept {
     if (count != 0) engine_.catalog.fix_types(into.fragments);
     engine_.entities.create_rows(into, count);
+    into.note_appended(into.size - count, count);
 }
 
 /// Appends the row after the last, whose values are constructed, for this id.
@@ -106,6 +108,7 @@ std::uint64_t spawner::append_row(chunk_data& into, std::uint64_t made) noexcept
     engine_.catalog.fix_types(into.fragments);
     engine_.entities.place(made, {into.index, into.size});
     into.set_id(into.size++, made);
+    into.note_appended(into.size - 1, 1);
     return made;
 }
 
@@ -343,7 +346,7 @@ void spawner::create_rows(chunk_data& into, std::size_t count, const row_values&
                           const row_origin& origin) {
     refuse_without_default(into, origin, given);
     engine_.entities.prepare(count);
-    into.make_room(count, engine_.graph.row_limit(), given.values);
+    into.prepare_rows(count, engine_.graph.row_limit(), given.values);
     write_rows(into, count, given, origin);
     append_rows(into, count);
 }

@@ -195,7 +195,10 @@ void entity_adapter<Layout>::move_row(std::uint64_t e, const transition& step,
 
 template <class Layout>
 void entity_adapter<Layout>::remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept {
-    table_.remove_row(*table_.find_record(key_of(e)), from, changes);
+    record_type& found = *table_.find_record(key_of(e));
+    const std::size_t row = found.row();
+    table_.remove_row(found, from, changes);
+    from.note_removed(row);
 }
 
 template <class Layout>

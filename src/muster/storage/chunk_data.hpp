@@ -14,6 +14,7 @@
 #include <muster/storage/column.hpp>
 #include <muster/storage/edge_table.hpp>
 #include <muster/storage/id_column.hpp>
+#include <muster/storage/row_follower.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ struct MUSTER_API chunk_data {
     chunk_index index{};
     bool is_nontrivial = false;  // moving or destroying values runs user code
     bool has_sparse = false;     // only names a set with a sparse fragment; never has rows
+    bool is_followed = false;    // `followers` is not empty
 
     // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.
     bool is_complete = true;               // has all needed fragments, and none is sparse
@@ -46,6 +48,7 @@ struct MUSTER_API chunk_data {
     array_list<fragment_data*> fragments;  // sorted by number
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
     std::size_t forgotten = 0;             // rows hidden by `forget_rows`
+    array_list<row_follower*> followers;   // of its fragments
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;
@@ -77,6 +80,27 @@ struct MUSTER_API chunk_data {
             grow(more, limit, arguments);
     }
 
+    /// Like `make_room`, and prepares the followers. For all moves except for fast paths.
+    void prepare_rows(std::size_t more, std::size_t limit, argument_addresses arguments) {
+        make_room(more, limit, arguments);
+        if (is_followed) prepare_followers(more);
+    }
+    void prepare_followers(std::size_t more);
+
+    /// Tell the followers what has happened to the rows; see `row_follower`.
+    void note_appended(std::size_t first, std::size_t count) const noexcept {
+        if (is_followed && count != 0) tell_appended(first, count);
+    }
+    void note_removed(std::size_t row) const noexcept {
+        if (is_followed) tell_removed(row);
+    }
+    void note_restored(std::size_t row) const noexcept {
+        if (is_followed) tell_restored(row);
+    }
+    void note_truncated() const noexcept {
+        if (is_followed) tell_truncated();
+    }
+
     /// Frees memory beyond the rows. A column whose reallocation fails keeps its memory.
     void shrink() noexcept;
 
@@ -99,6 +123,7 @@ struct MUSTER_API chunk_data {
     void forget_rows() noexcept {
         forgotten = size;
         size = 0;
+        note_truncated();
     }
     /// Destroys the values of the hidden rows.
     void end_values() noexcept {
@@ -111,6 +136,10 @@ struct MUSTER_API chunk_data {
     void destroy_values(std::size_t first, std::size_t count) const noexcept;
 
 private:
+    MUSTER_COLD void tell_appended(std::size_t first, std::size_t count) const noexcept;
+    MUSTER_COLD void tell_removed(std::size_t row) const noexcept;
+    MUSTER_COLD void tell_restored(std::size_t row) const noexcept;
+    MUSTER_COLD void tell_truncated() const noexcept;
     void destroy_values_at(std::size_t row, std::size_t last) const noexcept;
     void grow(std::size_t more, std::size_t limit, argument_addresses arguments);
     void resize(std::size_t wanted, argument_addresses arguments);

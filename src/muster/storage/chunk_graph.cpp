@@ -87,7 +87,7 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
     chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);
     chunk.notifies_remove = has_hooks(chunk.fragments, remove_hooks);
-    chunk.quiet_epoch = chunk.notifies_remove ? 0 : epoch_;
+    chunk.quiet_epoch = chunk.notifies_remove || chunk.is_followed ? 0 : epoch_;
     chunk.traits_epoch = epoch_;
 }
 
@@ -110,6 +110,10 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
             made->is_nontrivial |=
                 fragment->type->relocate != nullptr || fragment->type->destroy != nullptr;
         }
+    if (!made->has_sparse)
+        for (const fragment_data* fragment : set)
+            if (fragment->follower != nullptr) made->followers.push_back(fragment->follower);
+    made->is_followed = !made->followers.empty();
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);
@@ -174,6 +178,7 @@ void chunk_graph::erase_place(const chunk_data& chunk) noexcept {
 /// Frees a chunk, which is not in `order_` any more.
 void chunk_graph::forget(chunk_data& chunk) noexcept {
     erase_place(chunk);
+    for (row_follower* follower : chunk.followers) follower->freed(chunk);
     for (fragment_data* fragment : chunk.fragments) {
         if (fragment->single_chunk == chunk.index) fragment->single_chunk = chunk_index{};
         fragment->set_base(chunk.index, nullptr);

@@ -54,7 +54,8 @@ template <class Layout>
 [[gnu::flatten]] bool store<Layout>::destroy_placed(at_type of, record_type& found) {
     chunk_data& here = graph.at(found.chunk());
     if (here.quiet_epoch != graph.epoch()) [[unlikely]]
-        if (graph.refresh(here).notifies_remove) return destroyer.destroy(target(of));
+        if (graph.refresh(here).notifies_remove || here.is_followed)
+            return destroyer.destroy(target(of));
     table_.remove_row(found, here, gate);
     table_.pool().destroy_now(of.id);
     return true;

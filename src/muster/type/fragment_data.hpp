@@ -24,6 +24,7 @@
 
 namespace muster::detail {
 
+class row_follower;
 class sparse_set;
 
 /// A fragment's number in its world, in the order of registration.
@@ -75,6 +76,7 @@ struct MUSTER_API fragment_data {
     bool destroys_owners = false;
     array_list<fragment_data*> needs;  // required fragments, by index
     std::uint32_t needed_by = 0;       // how many fragments need this one
+    row_follower* follower = nullptr;  // watches the rows of its chunks; see `catalog::follow`
     std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
     bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
     boxed_value default_value;
