@@ -45,6 +45,7 @@ void applier::reserve(std::uint64_t e, const transition& step, argument_addresse
 void applier::finish(std::uint64_t e, const transition& step,
                      std::span<pending_value> values) noexcept {
     if (step.has_notices) notifier_.note(step, e);
+    if (mover_.changes.is_tracking()) writes_.mark(step);
     for (const transition::arrival& arrival : step.arrivals)
         if (arrival.given != transition::none) values[arrival.given] = {};
     for (const transition::sparse_change& change : step.sparse_changes)
@@ -64,6 +65,7 @@ void applier::apply_chunk(const transition& step, std::span<const value_source> 
     undo.dismiss();
     for (std::size_t i = 0; step.has_notices && i < all.count(); ++i)
         notifier_.note(step, all.id_at(i));
+    if (mover_.changes.is_tracking()) writes_.mark(step);
     catalog_.fix_types(step.types_fixed);
 }
 

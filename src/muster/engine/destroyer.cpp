@@ -24,6 +24,7 @@ void destroyer::forget(std::uint64_t e) noexcept {
     engine_.names.erase(e);
     engine_.marks.reset(engine_.entities.key_of(e));
     engine_.sparse.forget(e, [&](sparse_set& set, slot_index had) {
+        engine_.writes.mark(*set.fragment, {});
         const busy_guard busy(engine_.gate);
         set.drop(had);
     });
@@ -238,6 +239,8 @@ void destroyer::reset_notifying(const std::source_location& where) {
 
 void destroyer::end_values() noexcept {
     // First hide everything: a destructor that queries the world must not meet a dead entity.
+    for (const sparse_set* set : engine_.sparse.all())
+        if (set != nullptr && set->fragment != nullptr) engine_.writes.mark(*set->fragment, {});
     engine_.sparse.forget_entries();
     for (chunk_data* chunk : engine_.graph.all()) chunk->forget_rows();
     for (std::size_t i = 0; i < engine_.sparse.all().size(); ++i)
@@ -247,6 +250,7 @@ void destroyer::end_values() noexcept {
 }
 
 void destroyer::drop_all(sparse_set& set) noexcept {
+    engine_.writes.mark(*set.fragment, {});
     for (slot_index at = set.next(0); at != no_slot; at = set.next(to_int(at) + 1)) {
         set.detach(set.id_at(at), at);
         const busy_guard busy(engine_.gate);

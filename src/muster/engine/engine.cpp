@@ -15,15 +15,16 @@ engine::engine(entity_directory& directory, world_number&& taken, const layout_f
       errors(directory, components, names, deaths, pending, gate, number.value()),
       catalog({gate, marks, bundles, fragments, graph, sparse, names, pending, directory,
                components, errors}),
+      writes(catalog, fragments, graph, sparse, gate),
       transaction(*this),
       notifier(catalog, components, directory, fragments, graph, sparse, gate, transaction),
       mover{gate, graph, sparse, directory, scratch},
-      applier(catalog, notifier, mover),
+      applier(catalog, notifier, mover, writes),
       changes(*this),
       batch(*this),
       spawner(*this),
       destroyer(*this),
-      sorter(components, gate),
+      sorter(components, gate, writes),
       parallel(*this),
       writer(gate) {
     gate.keeps_provenance = keeps_provenance;

@@ -30,6 +30,7 @@
 #include <muster/engine/sorter.hpp>
 #include <muster/engine/spawner.hpp>
 #include <muster/engine/transaction.hpp>
+#include <muster/engine/write_tracker.hpp>
 #include <muster/entity/destroy_marks.hpp>
 #include <muster/entity/entity_directory.hpp>
 #include <muster/entity/name_table.hpp>
@@ -82,6 +83,7 @@ struct MUSTER_API engine {
     component_lookup components;
     error_reporter errors;
     detail::catalog catalog;
+    write_tracker writes;
     detail::transaction transaction;
     detail::notifier notifier;
     row_mover mover;

@@ -205,7 +205,8 @@ bool entity_changes::prepare_fast_put(target of, sparse_set& set, const char* ca
     const writer_guard writer(engine_, call);
     if (engine_.gate.is_recording(call)) return false;
     require(of, call);
-    if (!set.has_fast_insert() || set.fragment->is_untyped || !engine_.entities.is_dense(of.id))
+    if (!set.has_fast_insert() || set.fragment->is_untyped || engine_.gate.is_tracking() ||
+        !engine_.entities.is_dense(of.id))
         return false;
     engine_.catalog.mark_for_destroy(of.id);
     engine_.mover.prepare_sparse(set, of.id);
@@ -263,6 +264,7 @@ bool entity_changes::remove_sparse(target of, sparse_set& set) {
     const sparse_set::id_shape& ids = set.shape();
     const slot_index slot = set.find(of.id);
     const std::uint64_t key = set.key_of(of.id);
+    engine_.writes.mark(*set.fragment, {});
     const busy_guard busy(engine_.gate);
     if (ids.keeps_slots() && set.entries().cover(key) &&
         ids.read(set.entries()[key], of.id) == to_int(slot)) {
@@ -319,11 +321,16 @@ void entity_changes::touch(target of, const fragment_data& fragment, std::string
     const bool will_be = will_have(of, fragment, "touch");
     if (!will_be && !engine_.components.has(of.id, fragment))
         engine_.errors.raise_missing(of, "touch", name, fragment);
+    mark_written(of.id, fragment);
     const change_shape step[] = {{engine_.fragments.find(fragment.id), change_kind::touch}};
     if (engine_.depth() != 0)
         engine_.pending.add(of.id, change_kind::touch, step->fragment);
     else if (fragment.hooks.has(assign_hooks))
         (void)apply_now(of, step, true);
+}
+
+void entity_changes::mark_written(std::uint64_t e, const fragment_data& fragment) const noexcept {
+    if (engine_.gate.is_tracking()) engine_.writes.mark(fragment, engine_.entities.locate(e).chunk);
 }
 
 // ---- pending changes ---------------------------------------------------------------------------

@@ -141,6 +141,7 @@ void staging::commit() {
     for (slots& group : slots_) {
         for (std::size_t i = 0; i < count_; ++i) group.set->attach(ids().at(i), group.all[i]);
         group.all.clear();
+        engine_.writes.mark(*group.set->fragment, {});
     }
     if (has_rows) {
         for (std::size_t i = 0; i < count_; ++i) into.set_id(into.size + i, ids().at(i));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/atomic_word.hpp>
 #include <muster/base/config.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
@@ -38,6 +39,11 @@ public:
         return e & ((std::uint64_t{1} << key_bits_) - 1);
     }
     [[nodiscard]] std::uint64_t null() const noexcept { return null_; }
+    /// How often ids were created, destroyed or reserved by the functions below. While a
+    /// `write_tracker` is on, nothing else does so.
+    [[nodiscard]] std::uint64_t changes() const noexcept {
+        return changes_ + reservations_.load_relaxed();
+    }
 
     // ---- lookup --------------------------------------------------------------------------------
 
@@ -140,8 +146,13 @@ public:
 
 protected:
     ~entity_directory() = default;
+    void count_change() noexcept { ++changes_; }
+    /// The same, for functions that any thread may call.
+    void count_reservation() noexcept { reservations_.fetch_add_relaxed(1); }
 
 private:
+    std::uint64_t changes_ = 0;
+    atomic_word<std::uint64_t> reservations_;
     unsigned key_bits_;
     std::uint64_t null_;
 };

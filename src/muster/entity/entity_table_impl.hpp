@@ -208,17 +208,20 @@ void entity_adapter<Layout>::prepare(std::size_t count) {
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::create() {
+    entity_directory::count_change();
     return pool().create().value();
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_all(id_span out) {
+    entity_directory::count_change();
     // SAFETY: the caller's array has ids of this layout.
     pool().create(std::span<id_type>(reinterpret_cast<id_type*>(out.data), out.count));
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_rows(chunk_data& into, std::size_t count) noexcept {
+    entity_directory::count_change();
     const std::size_t first = into.size;
     pool().create_now(std::span<id_type>(table_.ids(into) + first, count),
                       [index = into.index, first](record_type& made, std::size_t i) {
@@ -229,6 +232,7 @@ void entity_adapter<Layout>::create_rows(chunk_data& into, std::size_t count) no
 
 template <class Layout>
 void entity_adapter<Layout>::undo_create(std::uint64_t e) noexcept {
+    entity_directory::count_change();
     pool().undo_create(typed(e));
 }
 
@@ -239,6 +243,7 @@ void entity_adapter<Layout>::refuse_at(std::uint64_t wanted) const {
 
 template <class Layout>
 void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
+    entity_directory::count_change();
     pool().create_at(typed(wanted));
 }
 
@@ -256,6 +261,7 @@ std::uint64_t entity_adapter<Layout>::highest_free() const {
 
 template <class Layout>
 bool entity_adapter<Layout>::destroy(std::uint64_t e) noexcept {
+    entity_directory::count_change();
     return pool().destroy(typed(e));
 }
 
@@ -263,6 +269,7 @@ template <class Layout>
 void entity_adapter<Layout>::destroy_rows(
     const chunk_data& chunk, std::size_t first, std::size_t count, const destroy_marks& marks,
     void (*destroy_marked)(void* context, std::uint64_t e) noexcept, void* context) noexcept {
+    entity_directory::count_change();
     for (std::size_t i = count; i-- != 0;) {
         const id_type e = table_.ids(chunk)[first + i];
         if (!marks.test(e.key()) && pool().is_destroyed_easily(e)) [[likely]]
@@ -279,6 +286,7 @@ void entity_adapter<Layout>::reserve(std::size_t count) {
 
 template <class Layout>
 std::size_t entity_adapter<Layout>::recycle_tombstones() {
+    entity_directory::count_change();
     return pool().recycle_tombstones();
 }
 
@@ -289,6 +297,7 @@ void entity_adapter<Layout>::trim() noexcept {
 
 template <class Layout>
 void entity_adapter<Layout>::take_reserved(array_list<std::uint64_t>& out) {
+    entity_directory::count_reservation();
     const auto taken = pool().take_keys(pool().fair_count());
     for (std::uint64_t i = taken.count; i != 0; --i)
         out.push_back(pool().id_of_taken(taken.first + i - 1).value());
@@ -311,21 +320,25 @@ std::size_t entity_adapter<Layout>::fair_count() const noexcept {
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::reserve_id() {
+    entity_directory::count_reservation();
     return pool().reserve_id().value();
 }
 
 template <class Layout>
 bool entity_adapter<Layout>::claim_reserved(std::uint64_t e) {
+    entity_directory::count_change();
     return pool().claim_reserved(typed(e));
 }
 
 template <class Layout>
 void entity_adapter<Layout>::give_up(std::uint64_t e) {
+    entity_directory::count_change();
     pool().give_up(typed(e));
 }
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::create_shared() {
+    entity_directory::count_reservation();
     return table_.shared()->ids.create().value();
 }
 

@@ -142,6 +142,8 @@ public:
         // These pointers stay valid: the scope defers the destruction of fragments.
         const detail::fragment_data* const fragments[] = {
             &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
+        if (store_->gate.is_tracking()) [[unlikely]]
+            mark_written(all);
         loop::run(walk, all, fragments, callback);
         guard.is_done = true;
         changes.commit();
@@ -189,6 +191,7 @@ public:
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
     [[nodiscard]] iterator begin() const {
         const detail::chunk_range all = chunks();
+        if (store_->gate.is_tracking()) mark_written(all);
         using walk_type = detail::walk_of<Layout>;
         return iterator(*store_, all, all.is_plain ? walk_type() : start<walk_type>());
     }
@@ -243,6 +246,19 @@ private:
         basic_query made(*this);
         (made.add_term(kind, group, names), ...);
         return made;
+    }
+
+    /// Marks the columns that a loop may write; see `write_tracker`.
+    MUSTER_COLD void mark_written(const detail::chunk_range& all) const {
+        (mark_written(all, store_->template find_fragment<typename argument<Ts>::type>(),
+                      argument<Ts>::is_written),
+         ...);
+    }
+    void mark_written(const detail::chunk_range& all, const detail::fragment_data& fragment,
+                      bool is_written) const noexcept {
+        if (!is_written) return;
+        if (fragment.sparse_values != nullptr) store_->writes.mark(fragment, {});
+        for (const detail::chunk_data* chunk : all) store_->writes.mark(fragment, chunk->index);
     }
 
     /// Loops open their scope only after this call. So if no scope is open, no loop uses a list.

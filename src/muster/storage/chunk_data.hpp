@@ -48,7 +48,8 @@ struct MUSTER_API chunk_data {
     array_list<fragment_data*> fragments;  // sorted by number
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
     std::size_t forgotten = 0;             // rows hidden by `forget_rows`
-    array_list<row_follower*> followers;   // of its fragments
+    array_list<row_follower*> followers;   // of its fragments, and of all chunks
+    mutable std::uint64_t rows_written = 0;  // see `write_tracker`
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;

@@ -78,6 +78,15 @@ void chunk_graph::invalidate() noexcept {
     edge_epoch_ = epoch_ << edge_key::epoch_shift;
 }
 
+void chunk_graph::follow_all(row_follower* follower) noexcept {
+    for (chunk_data* chunk : order_) {
+        if (follower_ != nullptr) chunk->followers.erase_value(follower_);
+        if (follower != nullptr) chunk->followers.push_back(follower);
+        chunk->is_followed = !chunk->followers.empty();
+    }
+    follower_ = follower;
+}
+
 void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     const auto has = [&](const fragment_data* needed) { return chunk.has(*needed); };
     chunk.is_complete = !chunk.has_sparse &&
@@ -113,6 +122,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
     if (!made->has_sparse)
         for (const fragment_data* fragment : set)
             if (fragment->follower != nullptr) made->followers.push_back(fragment->follower);
+    if (follower_ != nullptr) made->followers.push_back(follower_);
     made->is_followed = !made->followers.empty();
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());

@@ -54,6 +54,10 @@ public:
     /// O(fragments).
     chunk_data& ensure(std::span<fragment_data* const> set);
 
+    /// Makes `follower` follow the rows of all chunks, also of later ones; null: no one. The caller
+    /// has made room in the chunks.
+    void follow_all(row_follower* follower) noexcept;
+
     /// The current epoch. Never 0, never reused.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
     /// Its low bits, never 0, in the position that they have in an `edge_key`.
@@ -104,6 +108,7 @@ private:
     std::size_t limit_;
     std::size_t row_limit_;
     std::uint64_t last_serial_ = 0;
+    row_follower* follower_ = nullptr;  // of all chunks
 };
 
 }  // namespace muster::detail

@@ -297,6 +297,13 @@ public:
                 parallel.check_access(known.value_type, false, known.name);
     }
 
+    /// Marks the values of a chunk as written, if writes are tracked: the caller receives them by a
+    /// mutable pointer. Any thread of a parallel phase may call it.
+    void mark_written(const fragment_data& fragment, const chunk_data& chunk) const noexcept {
+        if (gate.is_tracking()) [[unlikely]]
+            writes.mark(fragment, chunk.index);
+    }
+
     /// Throws if the entity is not alive.
     void require(at_type of, const char* call) const {
         if (!alive(of.id)) [[unlikely]]

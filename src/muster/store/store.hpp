@@ -201,6 +201,7 @@ public:
             return value;
         }
         scope whole(*this);
+        changes.mark_written(of.id.value(), fragment);
         std::forward<Change>(change)(*this->template find_value<T>(of.id, fragment));
         notifier.assigned(of.id.value(), *fragments.find(fragment.id));
         whole.commit();

@@ -77,6 +77,8 @@ struct MUSTER_API fragment_data {
     array_list<fragment_data*> needs;  // required fragments, by index
     std::uint32_t needed_by = 0;       // how many fragments need this one
     row_follower* follower = nullptr;  // watches the rows of its chunks; see `catalog::follow`
+    bool tracks_writes = false;        // `written` is in use
+    raw_array<std::uint64_t> written;  // by chunk, as `bases`: the tick of the last write
     std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
     bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
     boxed_value default_value;
@@ -96,7 +98,10 @@ struct MUSTER_API fragment_data {
     /// Sets the base of a chunk, for which there is room.
     void set_base(chunk_index chunk, std::byte* base) noexcept {
         const std::uint32_t at = to_int(chunk) - first;
-        for (; limit <= at; ++limit) bases[limit] = nullptr;
+        for (; limit <= at; ++limit) {
+            bases[limit] = nullptr;
+            if (tracks_writes) written[limit] = 0;
+        }
         bases[at] = base;
     }
 
@@ -112,6 +117,9 @@ struct MUSTER_API fragment_data {
     void copy_value(void* to, const void* from, std::size_t count) const;
     /// Constructs `count` default values. May throw, after destroying the values it made.
     void default_construct(void* at, std::size_t count) const;
+
+private:
+    void grow_bases(std::size_t count);
 };
 
 /// Represents the fragment of any type that a world has not used yet; no chunk has it.
