@@ -33,6 +33,9 @@ fragment_data& catalog::add(type_index type, const type_info& info) {
 
 fragment_data& catalog::add(std::uint64_t f, value_type_ref type) {
     parts_.changes.refuse_in_change("the first use of a fragment");
+    if (parts_.entities.is_guest(f))
+        raise(errc::foreign_entity, text(parts_.errors.describe(f),
+                                         " cannot be a fragment: another world has issued it"));
     mark_for_destroy(f);
     fragment_data& made = parts_.fragments.add(no_type, *type.info, f);
     scope_guard rollback([&] { remove(made); });
@@ -245,7 +248,7 @@ chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
 /// Returns the chunk if spawning into it notifies no one and needs nothing else, else null.
 chunk_data* catalog::spawn_chunk(chunk_data& chunk) const noexcept {
     const chunk_data& known = parts_.graph.refresh(chunk);
-    const bool is_fast = known.is_complete && !known.notifies_insert && !known.is_followed &&
+    const bool is_fast = known.is_complete && !known.notifies_insert && known.has_plain_rows() &&
                          std::ranges::none_of(known.fragments, &fragment_data::is_untyped);
     return is_fast ? &chunk : nullptr;
 }

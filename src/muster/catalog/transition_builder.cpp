@@ -41,10 +41,10 @@ public:
             if (has(*step.fragment)) find(*step.fragment)->is_touched = true;
             break;
         case change_kind::remove:
-            if (has(*step.fragment)) find(*step.fragment)->from = fragment_outcome::source::gone;
+            if (has(*step.fragment)) remove(*find(*step.fragment));
             break;
         default:
-            for (fragment_outcome& each : all_) each.from = fragment_outcome::source::gone;
+            for (fragment_outcome& each : all_) remove(each);
         }
     }
 
@@ -59,6 +59,9 @@ private:
     [[nodiscard]] bool has(const fragment_data& fragment) noexcept {
         const fragment_outcome* const found = find(fragment);
         return found != nullptr && found->from != fragment_outcome::source::gone;
+    }
+    static void remove(fragment_outcome& outcome) noexcept {
+        if (!outcome.fragment->holds_guests) outcome.from = fragment_outcome::source::gone;
     }
     /// Puts the fragment and, if it is new, the fragments that it needs.
     void put(fragment_data& fragment, fragment_outcome::source from, std::uint32_t given) {
@@ -157,8 +160,8 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
         std::ranges::none_of(shape, [](const change_shape& step) {
             return step.fragment != nullptr && step.fragment->sparse_values != nullptr;
         });
-    const bool is_simple =
-        made.sparse_changes.empty() && !has_defaults && !from.is_followed && !made.to->is_followed;
+    const bool is_simple = made.sparse_changes.empty() && !has_defaults && from.has_plain_rows() &&
+                           made.to->has_plain_rows();
     made.is_plain = is_simple && !made.calls_hooks() && made.types_fixed.empty();
     made.moves_bytes =
         is_simple && !from.is_nontrivial && !made.to->is_nontrivial &&

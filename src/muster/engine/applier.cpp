@@ -1,3 +1,5 @@
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
 
 namespace muster::detail {
@@ -35,6 +37,10 @@ void applier::apply_constructed(std::uint64_t e, const transition& step) {
 }
 
 void applier::reserve(std::uint64_t e, const transition& step, argument_addresses arguments) {
+    if (step.from->has_guests && !step.sparse_changes.empty())
+        raise(errc::foreign_entity,
+              text("sparse fragments of ", mover_.entities.text_of(e),
+                   " cannot change: it was issued by another world, and has only rows here"));
     if (step.from != step.to && step.to->index != chunk_index{})
         step.to->prepare_rows(1, mover_.graph.row_limit(), arguments);
     if (step.has_notices) notifier_.prepare(step, 1);

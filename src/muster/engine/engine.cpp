@@ -25,6 +25,7 @@ engine::engine(entity_directory& directory, world_number&& taken, const layout_f
       spawner(*this),
       destroyer(*this),
       sorter(components, gate, writes),
+      rows(*this),
       parallel(*this),
       writer(gate) {
     gate.keeps_provenance = keeps_provenance;
@@ -52,6 +53,7 @@ void engine::end(std::uint64_t unused_version) noexcept {
     for (std::uint64_t e = entities.next_living(0); e != entities.null();
          e = entities.next_living(entities.key_of(e) + 1))
         entities.destroy(e);
+    entities.forget_guests();
     catalog.forget_world_owned();
     destroyer.end_values();
 }

@@ -26,6 +26,7 @@
 #include <muster/engine/notifier.hpp>
 #include <muster/engine/open_scope.hpp>
 #include <muster/engine/parallel_recorder.hpp>
+#include <muster/engine/row_exchange.hpp>
 #include <muster/engine/row_mover.hpp>
 #include <muster/engine/sorter.hpp>
 #include <muster/engine/spawner.hpp>
@@ -93,6 +94,7 @@ struct MUSTER_API engine {
     detail::spawner spawner;
     detail::destroyer destroyer;
     detail::sorter sorter;
+    row_exchange rows;
     parallel_recorder parallel;
     submission_queue submissions;
     writer_check writer;

@@ -8,14 +8,19 @@
 
 namespace muster::detail {
 
-/// Throws if the entity is not alive.
+/// Throws if the entity is not alive, or away.
 void entity_changes::require(target of, const char* call) const {
-    if (!engine_.entities.alive(of.id)) engine_.errors.raise_not_alive(of, call);
+    location at;
+    if (!engine_.entities.find(of.id, at)) engine_.errors.raise_not_alive(of, call);
+    engine_.errors.refuse_away(of, at, call);
 }
 
-/// Finds a living entity. Returns false if it is dead. Throws if it is of another world.
+/// Finds a living entity. Returns false if it is dead. Throws if it is of another world, or away.
 bool entity_changes::find_local(target of, location& at, const char* call) const {
-    if (engine_.entities.find(of.id, at)) return true;
+    if (engine_.entities.find(of.id, at)) {
+        engine_.errors.refuse_away(of, at, call);
+        return true;
+    }
     if (engine_.entities.is_foreign(of.id)) engine_.errors.raise_not_alive(of, call);
     return false;
 }
@@ -31,6 +36,7 @@ bool entity_changes::submit(const edit& call) {
 bool entity_changes::record(const edit& call) {
     location at;
     if (!engine_.entities.find(call.of.id, at)) engine_.errors.raise_not_alive(call.of, call.call);
+    engine_.errors.refuse_away(call.of, at, call.call);
     if (call.changes.size() == 1) {
         const change& given = call.changes[0];
         fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
@@ -311,7 +317,8 @@ bool entity_changes::clear(target of) {
     if (!has_one) return false;
     const change_shape all[] = {{nullptr, change_kind::clear}};
     chunk_data& from = engine_.components.chunk_of(of.id);
-    if (engine_.graph.refresh(from).notifies_remove || engine_.sparse.has_any(of.id))
+    if (engine_.graph.refresh(from).notifies_remove || from.has_guests ||
+        engine_.sparse.has_any(of.id))
         return apply_now(of, all, true);
     engine_.entities.remove_row(of.id, from, engine_.gate);
     return true;

@@ -256,6 +256,7 @@ std::uint64_t spawner::clone(target prototype, std::span<change> values) {
     location at;
     if (!engine_.entities.find(prototype.id, at))
         engine_.errors.raise_not_alive(prototype, "clone");
+    engine_.errors.refuse_away(prototype, at, "clone");
     small_list<fragment_data*> fragments(values.size());
     for (const change& value : values)
         fragments.push_back(&engine_.catalog.ensure(value, &prototype.where));
@@ -400,6 +401,7 @@ void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
     location at;
     if (!engine_.entities.find(prototype.id, at))
         engine_.errors.raise_not_alive(prototype, "clone");
+    engine_.errors.refuse_away(prototype, at, "clone");
     chunk_data& original = engine_.graph.at(at.chunk);
     chunk_data& part = engine_.catalog.cloned_part(original);
     if (engine_.sparse.has_any(prototype.id) || engine_.catalog.has_sparse_part(given_chunk) ||
@@ -419,8 +421,12 @@ void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values
                           const target* prototype) {
     array_list<std::uint64_t> all(out.count);
     record_guard guard(engine_.transaction, engine_.pending);
-    if (prototype != nullptr && !engine_.entities.alive(prototype->id))
-        engine_.errors.raise_not_alive(*prototype, "clone");
+    if (prototype != nullptr) {
+        location at;
+        if (!engine_.entities.find(prototype->id, at))
+            engine_.errors.raise_not_alive(*prototype, "clone");
+        engine_.errors.refuse_away(*prototype, at, "clone");
+    }
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = record_new_id();
         if (prototype != nullptr) record_copies(all[i], *prototype, given_chunk);

@@ -11,7 +11,7 @@
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
 #include <muster/entity/destroy_marks.hpp>
-#include <muster/storage/chunk_data.hpp>
+#include <muster/storage/chunk_graph.hpp>
 #include <muster/storage/id_column.hpp>
 #include <muster/storage/transition.hpp>
 
@@ -35,6 +35,10 @@ public:
     entity_directory(const entity_directory&) = delete;
     entity_directory& operator=(const entity_directory&) = delete;
 
+    /// Whether an entity at this location is away: its components are in another world.
+    [[nodiscard]] static bool is_away(location at) noexcept {
+        return at.chunk == chunk_graph::away_index;
+    }
     [[nodiscard]] std::uint64_t key_of(std::uint64_t e) const noexcept {
         return e & ((std::uint64_t{1} << key_bits_) - 1);
     }
@@ -60,13 +64,13 @@ public:
         (void)find(e, at);
         return at;
     }
-    /// Whether the id names another world.
+    /// Whether the id names another world, and is no guest.
     [[nodiscard]] virtual bool is_foreign(std::uint64_t e) const noexcept = 0;
     [[nodiscard]] virtual std::uint64_t version_of(std::uint64_t e) const noexcept = 0;
     /// Returns the living id with the lowest key at or above `key`, or the null id. Includes
     /// world-owned ids.
     [[nodiscard]] virtual std::uint64_t next_living(std::uint64_t key) const noexcept = 0;
-    /// Whether the record of this id is in the array of records.
+    /// Whether the record of this id is in the array of records. False for guests.
     [[nodiscard]] virtual bool is_dense(std::uint64_t e) const noexcept = 0;
     /// The number of living ids, and how many fit into the array of records.
     [[nodiscard]] virtual std::size_t size() const noexcept = 0;
@@ -105,6 +109,18 @@ public:
     /// Returns an id for `create_at`, with the highest free key. Throws `errc::id_overflow`.
     [[nodiscard]] virtual std::uint64_t highest_free() const = 0;
     virtual bool destroy(std::uint64_t e) noexcept = 0;
+
+    // ---- guests: entities that another world has issued ----------------------------------------
+
+    /// Makes the ids of the `count` rows after the last guests, and appends the rows. They are
+    /// foreign, distinct and no guests yet. `std::bad_alloc` changes nothing.
+    virtual void adopt_rows(chunk_data& into, std::size_t count) = 0;
+    virtual void forget_guests() noexcept = 0;
+    [[nodiscard]] virtual bool is_guest(std::uint64_t e) const noexcept = 0;
+    /// Returns the first guest after `e` in the order of ids, or the null id. The null id comes
+    /// before the first.
+    [[nodiscard]] virtual std::uint64_t next_guest(std::uint64_t e) const noexcept = 0;
+    [[nodiscard]] virtual std::size_t guest_count() const noexcept = 0;
     /// Destroys the ids in these rows, from the last on. Calls `destroy_marked` instead for those
     /// that are marked, or have used their last version. The caller removes the rows.
     virtual void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,

@@ -6,6 +6,7 @@
 
 #include <muster/change/gate.hpp>
 #include <muster/entity/entity_directory.hpp>
+#include <muster/entity/guest_table.hpp>
 #include <muster/entity/record.hpp>
 #include <muster/id/slot_pool.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -33,8 +34,17 @@ public:
     [[nodiscard]] pool_type& pool() noexcept { return pool_; }
     [[nodiscard]] const pool_type& pool() const noexcept { return pool_; }
 
-    /// Returns the record of a living entity, or null.
+    /// Returns the record of a living entity, native or guest, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
+        const record_type* const found = find_native(e);
+        return found == nullptr && has_guests() ? guests_->find(e) : found;
+    }
+    [[nodiscard]] bool alive(id_type e) const noexcept {
+        // Asks for guests first, so that loops without any need no branch.
+        return has_guests() ? find(e) != nullptr : find_native(e) != nullptr;
+    }
+    /// Returns the record of a living entity that this world has issued, or null.
+    [[nodiscard]] const record_type* find_native(id_type e) const noexcept {
         const record_type* const records = pool_.dense();
         const id_type origin = pool_.origin();
         const std::uint64_t place = e.key() - pool_.dense_first_key();
@@ -42,7 +52,7 @@ public:
             return find_overflow(e);
         return records[place].seen().is(e, origin) ? records + place : nullptr;
     }
-    /// Like `find`, for keys outside of the dense array, and for ids of the current phase.
+    /// Like `find_native`, for keys outside of the dense array, and for ids of the current phase.
     [[gnu::pure]] const record_type* find_overflow(id_type e) const noexcept;
 
     /// Returns the record of a key, or null.
@@ -57,6 +67,18 @@ public:
         // SAFETY: the column stores ids, aligned for them.
         return reinterpret_cast<id_type*>(chunk.ids.data);
     }
+
+    // ---- guests --------------------------------------------------------------------------------
+
+    /// Whether entities that another world has issued may have rows here. Never without world bits.
+    [[nodiscard]] bool has_guests() const noexcept {
+        return Layout::world_bits != 0 && guests_ != nullptr;
+    }
+    [[nodiscard]] guest_table<Layout>* guests() const noexcept { return guests_; }
+    /// Creates the table of guests with the first.
+    guest_table<Layout>& ensure_guests();
+    /// Returns the record of a native entity or of a guest, which must be alive.
+    [[nodiscard]] record_type& record_of(id_type e) const noexcept;
 
     // ---- rows ----------------------------------------------------------------------------------
 
@@ -85,7 +107,8 @@ private:
                      std::size_t to_row, gate& changes) noexcept;
 
     pool_type pool_;
-    sharing* sharing_ = nullptr;  // owned; while several threads create ids
+    sharing* sharing_ = nullptr;             // owned; while several threads create ids
+    guest_table<Layout>* guests_ = nullptr;  // owned; null until the first guest arrives
 };
 
 /// What code without a layout sees of an `entity_table`.
@@ -121,6 +144,11 @@ public:
     void create_at(std::uint64_t wanted) override;
     [[nodiscard]] std::uint64_t highest_free() const override;
     bool destroy(std::uint64_t e) noexcept override;
+    void adopt_rows(chunk_data& into, std::size_t count) override;
+    void forget_guests() noexcept override;
+    [[nodiscard]] bool is_guest(std::uint64_t e) const noexcept override;
+    [[nodiscard]] std::uint64_t next_guest(std::uint64_t e) const noexcept override;
+    [[nodiscard]] std::size_t guest_count() const noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
                       const destroy_marks& marks,
                       void (*destroy_marked)(void* context, std::uint64_t e) noexcept,

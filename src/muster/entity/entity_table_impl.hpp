@@ -5,6 +5,8 @@
 #include <muster/entity/entity_table.hpp>
 #include <muster/id/pool_sharing.hpp>
 
+#include <algorithm>
+
 namespace muster::detail {
 
 template <class Layout>
@@ -17,6 +19,33 @@ struct entity_table<Layout>::sharing {
 template <class Layout>
 entity_table<Layout>::~entity_table() {
     delete sharing_;
+    delete guests_;
+}
+
+template <class Layout>
+void guest_table<Layout>::order() noexcept {
+    const auto by_value = [](id_type a, id_type b) { return a.value() < b.value(); };
+    id_type* const all = order_.begin();
+    std::sort(all + ordered_, order_.end(), by_value);
+    // Heap sort would do without memory, but this list is long and almost sorted.
+    std::inplace_merge(all, all + ordered_, order_.end(), by_value);
+    order_.erase_if([&](id_type e) { return find(e) == nullptr; });
+    const id_type* const end = std::unique(order_.begin(), order_.end());
+    order_.erase(end, order_.end());
+    ordered_ = order_.size();
+}
+
+template <class Layout>
+auto entity_table<Layout>::ensure_guests() -> guest_table<Layout>& {
+    if (guests_ == nullptr) guests_ = new guest_table<Layout>;
+    return *guests_;
+}
+
+template <class Layout>
+auto entity_table<Layout>::record_of(id_type e) const noexcept -> record_type& {
+    if (has_guests() && e.world() != pool_.world())
+        if (record_type* const found = guests_->find(e)) return *found;
+    return *find_record(e.key());
 }
 
 template <class Layout>
@@ -114,7 +143,8 @@ bool entity_adapter<Layout>::find(std::uint64_t e, location& at) const noexcept 
 template <class Layout>
 bool entity_adapter<Layout>::is_foreign(std::uint64_t e) const noexcept {
     const id_type id = typed(e);
-    return Layout::world_bits != 0 && id.world() != 0 && id.world() != pool().world();
+    return Layout::world_bits != 0 && id.world() != 0 && id.world() != pool().world() &&
+           !is_guest(e);
 }
 
 template <class Layout>
@@ -129,7 +159,8 @@ std::uint64_t entity_adapter<Layout>::next_living(std::uint64_t key) const noexc
 
 template <class Layout>
 bool entity_adapter<Layout>::is_dense(std::uint64_t e) const noexcept {
-    return pool().is_dense(key_of(e));
+    return pool().is_dense(key_of(e)) &&
+           (Layout::world_bits == 0 || typed(e).world() == pool().world());
 }
 
 template <class Layout>
@@ -139,7 +170,7 @@ std::size_t entity_adapter<Layout>::capacity() const noexcept {
 
 template <class Layout>
 void entity_adapter<Layout>::place(std::uint64_t e, location at) noexcept {
-    pool().find(key_of(e))->place(at.chunk, at.row);
+    table_.record_of(typed(e)).place(at.chunk, at.row);
 }
 
 template <class Layout>
@@ -147,6 +178,11 @@ void entity_adapter<Layout>::place_rows(const chunk_data& chunk, std::size_t fir
                                         std::size_t count, chunk_index where) noexcept {
     const id_type* const all = table_.ids(chunk) + first;
     const std::size_t step = where == chunk_index{} ? 0 : 1;
+    if (chunk.has_guests) {
+        for (std::size_t i = 0; i < count; ++i)
+            table_.record_of(all[i]).place(where, (first + i) * step);
+        return;
+    }
     for (std::size_t i = 0; i < count; ++i)
         pool().find(all[i].key())->place(where, (first + i) * step);
 }
@@ -195,9 +231,15 @@ void entity_adapter<Layout>::move_row(std::uint64_t e, const transition& step,
 
 template <class Layout>
 void entity_adapter<Layout>::remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept {
-    record_type& found = *table_.find_record(key_of(e));
+    record_type& found = table_.record_of(typed(e));
     const std::size_t row = found.row();
-    table_.remove_row(found, from, changes);
+    if (from.has_guests) {
+        found.place(chunk_index{}, 0);
+        const busy_guard busy(changes);
+        if (from.destroy_row(row)) table_.record_of(table_.ids(from)[row]).place(from.index, row);
+    } else {
+        table_.remove_row(found, from, changes);
+    }
     from.note_removed(row);
 }
 
@@ -262,7 +304,39 @@ std::uint64_t entity_adapter<Layout>::highest_free() const {
 template <class Layout>
 bool entity_adapter<Layout>::destroy(std::uint64_t e) noexcept {
     entity_directory::count_change();
+    if (table_.has_guests() && table_.guests()->erase(typed(e))) return true;
     return pool().destroy(typed(e));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::adopt_rows(chunk_data& into, std::size_t count) {
+    entity_directory::count_change();
+    guest_table<Layout>& guests = table_.ensure_guests();
+    guests.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+        guests.insert(table_.ids(into)[into.size + i], into.index, into.size + i);
+    guests.order();
+    into.size += count;
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::is_guest(std::uint64_t e) const noexcept {
+    return table_.has_guests() && table_.guests()->find(typed(e)) != nullptr;
+}
+
+template <class Layout>
+void entity_adapter<Layout>::forget_guests() noexcept {
+    if (table_.has_guests()) table_.guests()->clear();
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::next_guest(std::uint64_t e) const noexcept {
+    return table_.has_guests() ? table_.guests()->next(typed(e)).value() : null();
+}
+
+template <class Layout>
+std::size_t entity_adapter<Layout>::guest_count() const noexcept {
+    return table_.has_guests() ? table_.guests()->size() : 0;
 }
 
 template <class Layout>
@@ -272,7 +346,7 @@ void entity_adapter<Layout>::destroy_rows(
     entity_directory::count_change();
     for (std::size_t i = count; i-- != 0;) {
         const id_type e = table_.ids(chunk)[first + i];
-        if (!marks.test(e.key()) && pool().is_destroyed_easily(e)) [[likely]]
+        if (!marks.test(e.key()) && !chunk.has_guests && pool().is_destroyed_easily(e)) [[likely]]
             pool().destroy_now(e);
         else
             destroy_marked(context, e.value());

@@ -33,6 +33,8 @@ struct MUSTER_API chunk_data {
     bool is_nontrivial = false;  // moving or destroying values runs user code
     bool has_sparse = false;     // only names a set with a sparse fragment; never has rows
     bool is_followed = false;    // `followers` is not empty
+    bool has_guests = false;     // its entities were issued by other worlds
+    bool is_away = false;        // stands for other worlds; see `chunk_graph::away_chunk`
 
     // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.
     bool is_complete = true;               // has all needed fragments, and none is sparse
@@ -61,6 +63,11 @@ struct MUSTER_API chunk_data {
     }
     void set_id(std::size_t row, std::uint64_t id) const noexcept {
         write_id(ids.at(row), id, ids.size);
+    }
+
+    /// Whether fast paths may append, move and remove rows.
+    [[nodiscard]] bool has_plain_rows() const noexcept {
+        return !is_followed && !has_guests && !is_away;
     }
 
     [[nodiscard]] bool has(const fragment_data& fragment) const noexcept {

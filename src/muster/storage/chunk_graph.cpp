@@ -47,10 +47,14 @@ void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added)
 chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_t row_limit)
     : id_type_(id_type), limit_(limit), row_limit_(row_limit) {
     ensure({});
+    away_.is_away = true;
+    away_.index = away_index;
+    reserve_more(by_index_, 1);
+    by_index_.push_back(&away_);
 }
 
 chunk_graph::~chunk_graph() {
-    for (const chunk_data* chunk : by_index_) delete chunk;
+    for (const chunk_data* chunk : order_) delete chunk;
 }
 
 chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noexcept {
@@ -96,7 +100,7 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
     chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);
     chunk.notifies_remove = has_hooks(chunk.fragments, remove_hooks);
-    chunk.quiet_epoch = chunk.notifies_remove || chunk.is_followed ? 0 : epoch_;
+    chunk.quiet_epoch = chunk.notifies_remove || !chunk.has_plain_rows() ? 0 : epoch_;
     chunk.traits_epoch = epoch_;
 }
 
@@ -124,6 +128,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, std::size_t ha
             if (fragment->follower != nullptr) made->followers.push_back(fragment->follower);
     if (follower_ != nullptr) made->followers.push_back(follower_);
     made->is_followed = !made->followers.empty();
+    made->has_guests = std::ranges::any_of(set, &fragment_data::holds_guests);
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);

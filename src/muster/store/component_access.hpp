@@ -72,17 +72,19 @@ public:
     // ---- lookup --------------------------------------------------------------------------------
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return table_.pool().size() - catalog.world_owned_count();
+        return table_.pool().size() - catalog.world_owned_count() - rows.away_count() +
+               (table_.has_guests() ? table_.guests()->size() : 0);
     }
-    [[nodiscard]] bool alive(id_type e) const noexcept { return find(e) != nullptr; }
+    [[nodiscard]] bool alive(id_type e) const noexcept { return table_.alive(e); }
     /// Returns the record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept { return table_.find(e); }
     [[nodiscard]] record_type* find_record(std::uint64_t key) const noexcept {
         return table_.find_record(key);
     }
-    /// Returns the living id with the lowest key at or above `key`, or the null id. Skips
-    /// world-owned ids.
-    [[nodiscard]] id_type next_living(std::uint64_t key) const noexcept;
+    /// Returns the entity after this one: first those that this world has issued, by key, then
+    /// guests, by id. The null id is before the first and after the last. Skips world-owned ids
+    /// and entities that are away.
+    [[nodiscard]] id_type next_after(id_type e) const noexcept;
 
     template <class T>
     [[nodiscard]] T* find_value(id_type e) const noexcept {
@@ -107,7 +109,8 @@ public:
         if (place >= count) [[unlikely]]
             return find_overflow_value<T>(e, fragment);
         const record_type found = records[place].seen();
-        if (!found.is(e, origin)) return nullptr;
+        if (!found.is(e, origin))
+            return table_.has_guests() ? find_overflow_value<T>(e, fragment) : nullptr;
         const std::uint32_t chunk = to_int(found.chunk()) - first_chunk;
         std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
         return base == nullptr ? nullptr : value_at<T>(base, found.row());
@@ -115,7 +118,7 @@ public:
     template <class T>
     [[nodiscard, gnu::noinline, gnu::pure]] T* find_overflow_value(
         id_type e, const fragment_data& fragment) const noexcept {
-        const record_type* const found = table_.find_overflow(e);
+        const record_type* const found = table_.find(e);
         std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
         return base == nullptr ? nullptr : value_at<T>(base, found->row());
     }
@@ -130,7 +133,8 @@ public:
             const fragment_data& fragment = find_fragment<T>();
             if (is_always_sparse<T>() || fragment.sparse_values != nullptr)
                 return *find_sparse<T>(of.id, fragment);
-            const record_type& found = *find_record(of.id.key());
+            const record_type& found =
+                table_.has_guests() ? *find(of.id) : *find_record(of.id.key());
             return *value_at<T>(fragment.bases[to_int(found.chunk()) - fragment.first],
                                 found.row());
         }

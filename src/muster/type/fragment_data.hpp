@@ -78,6 +78,7 @@ struct MUSTER_API fragment_data {
     std::uint32_t needed_by = 0;       // how many fragments need this one
     row_follower* follower = nullptr;  // watches the rows of its chunks; see `catalog::follow`
     bool tracks_writes = false;        // `written` is in use
+    bool holds_guests = false;         // marks entities of other worlds, which cannot lose it
     raw_array<std::uint64_t> written;  // by chunk, as `bases`: the tick of the last write
     std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
     bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
