@@ -39,7 +39,7 @@ struct shard : world {
     [[nodiscard]] store<layouts::bound>& core() noexcept {
         return this->world_base<layouts::bound>::store_;
     }
-    [[nodiscard]] row_exchange& rows() noexcept { return core().rows; }
+    [[nodiscard]] row_exchange& rows() noexcept { return core().exchange; }
     [[nodiscard]] chunk_data& chunk_of(entity e) {
         return core().graph.at(core().find(e)->chunk());
     }

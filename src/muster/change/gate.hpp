@@ -28,6 +28,11 @@ public:
 
     /// Whether a `write_tracker` is on.
     [[nodiscard]] bool is_tracking() const noexcept { return (busy_ & tracking_bit) != 0; }
+    /// Whether a loop has to do more than to visit rows: a parallel phase is active, or writes are
+    /// tracked.
+    [[nodiscard]] bool concerns_loops() const noexcept {
+        return (busy_ & (phase_bit | tracking_bit)) != 0;
+    }
 
     /// Whether a change must be recorded in the journal. Throws inside a change, and in a phase.
     [[nodiscard]] bool is_deferred(const char* call) const {

@@ -211,7 +211,7 @@ void destroyer::reset(const std::source_location& where) {
         if (!entities.is_guest(e)) engine_.marks.reset(entities.key_of(e));
         entities.destroy(e);
     }
-    engine_.rows.forget_away();
+    engine_.exchange.forget_away();
     {
         const busy_guard busy(engine_.gate);
         end_values();
@@ -236,8 +236,8 @@ array_list<std::uint64_t> destroyer::all_mortal() const {
 void destroyer::reset_notifying(const std::source_location& where) {
     array_list<std::uint64_t> all = all_mortal();
     all.erase_if([&](std::uint64_t e) {
-        if (!engine_.rows.is_away(e)) return false;
-        engine_.rows.destroy_away(e);  // no hook can see its components
+        if (!engine_.exchange.is_away(e)) return false;
+        engine_.exchange.destroy_away(e);  // no hook can see its components
         return true;
     });
     scope whole(engine_);

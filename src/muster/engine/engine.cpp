@@ -25,7 +25,7 @@ engine::engine(entity_directory& directory, world_number&& taken, const layout_f
       spawner(*this),
       destroyer(*this),
       sorter(components, gate, writes),
-      rows(*this),
+      exchange(*this),
       parallel(*this),
       writer(gate) {
     gate.keeps_provenance = keeps_provenance;

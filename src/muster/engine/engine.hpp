@@ -94,7 +94,7 @@ struct MUSTER_API engine {
     detail::spawner spawner;
     detail::destroyer destroyer;
     detail::sorter sorter;
-    row_exchange rows;
+    row_exchange exchange;
     parallel_recorder parallel;
     submission_queue submissions;
     writer_check writer;

@@ -116,7 +116,9 @@ public:
     /// foreign, distinct and no guests yet. `std::bad_alloc` changes nothing.
     virtual void adopt_rows(chunk_data& into, std::size_t count) = 0;
     virtual void forget_guests() noexcept = 0;
-    [[nodiscard]] virtual bool is_guest(std::uint64_t e) const noexcept = 0;
+    [[nodiscard]] bool is_guest(std::uint64_t e) const noexcept {
+        return has_guests_ && find_guest(e);
+    }
     /// Returns the first guest after `e` in the order of ids, or the null id. The null id comes
     /// before the first.
     [[nodiscard]] virtual std::uint64_t next_guest(std::uint64_t e) const noexcept = 0;
@@ -162,11 +164,14 @@ public:
 
 protected:
     ~entity_directory() = default;
+    [[nodiscard]] virtual bool find_guest(std::uint64_t e) const noexcept = 0;
+    void note_guests() noexcept { has_guests_ = true; }
     void count_change() noexcept { ++changes_; }
     /// The same, for functions that any thread may call.
     void count_reservation() noexcept { reservations_.fetch_add_relaxed(1); }
 
 private:
+    bool has_guests_ = false;
     std::uint64_t changes_ = 0;
     atomic_word<std::uint64_t> reservations_;
     unsigned key_bits_;

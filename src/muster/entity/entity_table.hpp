@@ -26,7 +26,8 @@ public:
     static constexpr std::size_t row_limit = std::size_t{1} << record_type::row_bits;
     static constexpr std::size_t chunk_limit = std::size_t{1} << record_type::chunk_bits;
 
-    explicit entity_table(const id_pool_options& options) : pool_(options) {}
+    explicit entity_table(const id_pool_options& options)
+        : pool_(options), first_direct_(pool_.dense_first_key()) {}
     entity_table(const entity_table&) = delete;
     entity_table& operator=(const entity_table&) = delete;
     ~entity_table();
@@ -34,25 +35,28 @@ public:
     [[nodiscard]] pool_type& pool() noexcept { return pool_; }
     [[nodiscard]] const pool_type& pool() const noexcept { return pool_; }
 
+    /// The first key that lookups may find in the dense array without a call: that of the array. If
+    /// there are guests, it is beyond all keys, so that all lookups make the call. This costs those
+    /// of worlds without guests nothing, as a test would.
+    [[nodiscard]] std::uint64_t first_direct_key() const noexcept { return first_direct_; }
+
+    /// Exchanges the state of the pool; see `slot_pool::exchange`.
+    void exchange(typename pool_type::pool_state& state) noexcept {
+        pool_.exchange(state);
+        if (!has_guests()) first_direct_ = pool_.dense_first_key();
+    }
+
     /// Returns the record of a living entity, native or guest, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
-        const record_type* const found = find_native(e);
-        return found == nullptr && has_guests() ? guests_->find(e) : found;
-    }
-    [[nodiscard]] bool alive(id_type e) const noexcept {
-        // Asks for guests first, so that loops without any need no branch.
-        return has_guests() ? find(e) != nullptr : find_native(e) != nullptr;
-    }
-    /// Returns the record of a living entity that this world has issued, or null.
-    [[nodiscard]] const record_type* find_native(id_type e) const noexcept {
         const record_type* const records = pool_.dense();
         const id_type origin = pool_.origin();
-        const std::uint64_t place = e.key() - pool_.dense_first_key();
+        const std::uint64_t place = e.key() - first_direct_;
         if (place >= pool_.dense_count()) [[unlikely]]
             return find_overflow(e);
         return records[place].seen().is(e, origin) ? records + place : nullptr;
     }
-    /// Like `find_native`, for keys outside of the dense array, and for ids of the current phase.
+    /// Like `find`, for keys outside of the dense array, for ids of the current phase, and for all
+    /// ids if there are guests.
     [[gnu::pure]] const record_type* find_overflow(id_type e) const noexcept;
 
     /// Returns the record of a key, or null.
@@ -107,6 +111,7 @@ private:
                      std::size_t to_row, gate& changes) noexcept;
 
     pool_type pool_;
+    std::uint64_t first_direct_;             // see `first_direct_key`
     sharing* sharing_ = nullptr;             // owned; while several threads create ids
     guest_table<Layout>* guests_ = nullptr;  // owned; null until the first guest arrives
 };
@@ -146,7 +151,7 @@ public:
     bool destroy(std::uint64_t e) noexcept override;
     void adopt_rows(chunk_data& into, std::size_t count) override;
     void forget_guests() noexcept override;
-    [[nodiscard]] bool is_guest(std::uint64_t e) const noexcept override;
+    [[nodiscard]] bool find_guest(std::uint64_t e) const noexcept override;
     [[nodiscard]] std::uint64_t next_guest(std::uint64_t e) const noexcept override;
     [[nodiscard]] std::size_t guest_count() const noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,

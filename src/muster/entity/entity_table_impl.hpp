@@ -38,6 +38,7 @@ void guest_table<Layout>::order() noexcept {
 template <class Layout>
 auto entity_table<Layout>::ensure_guests() -> guest_table<Layout>& {
     if (guests_ == nullptr) guests_ = new guest_table<Layout>;
+    first_direct_ = std::uint64_t{1} << 63;
     return *guests_;
 }
 
@@ -70,6 +71,8 @@ template <class Layout>
 auto entity_table<Layout>::find_overflow(id_type e) const noexcept -> const record_type* {
     const record_type* const found = pool_.find(e.key());
     if (found != nullptr && found->seen().is(e, pool_.origin())) return found;
+    if (has_guests())
+        if (const record_type* const guest = guests_->find(e)) return guest;
     return sharing_ != nullptr && sharing_->ids.has(e) ? &sharing_->without_components : nullptr;
 }
 
@@ -144,7 +147,7 @@ template <class Layout>
 bool entity_adapter<Layout>::is_foreign(std::uint64_t e) const noexcept {
     const id_type id = typed(e);
     return Layout::world_bits != 0 && id.world() != 0 && id.world() != pool().world() &&
-           !is_guest(e);
+           !entity_directory::is_guest(e);
 }
 
 template <class Layout>
@@ -312,6 +315,7 @@ template <class Layout>
 void entity_adapter<Layout>::adopt_rows(chunk_data& into, std::size_t count) {
     entity_directory::count_change();
     guest_table<Layout>& guests = table_.ensure_guests();
+    entity_directory::note_guests();
     guests.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
         guests.insert(table_.ids(into)[into.size + i], into.index, into.size + i);
@@ -320,8 +324,8 @@ void entity_adapter<Layout>::adopt_rows(chunk_data& into, std::size_t count) {
 }
 
 template <class Layout>
-bool entity_adapter<Layout>::is_guest(std::uint64_t e) const noexcept {
-    return table_.has_guests() && table_.guests()->find(typed(e)) != nullptr;
+bool entity_adapter<Layout>::find_guest(std::uint64_t e) const noexcept {
+    return table_.guests()->find(typed(e)) != nullptr;
 }
 
 template <class Layout>

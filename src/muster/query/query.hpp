@@ -134,7 +134,7 @@ public:
         static_assert(loop::template takes_row<Callback>,
                       "muster: the callback takes the components of the query in order, "
                       "optionally preceded by the entity.");
-        const detail::chunk_range all = chunks();
+        const detail::chunk_range all = chunks_to_loop();
         here_type here = all.is_plain ? here_type() : start<here_type>();
         detail::walk<Layout>* const walk = here.get();
         typename store_type::open_scope changes(*store_);
@@ -142,8 +142,6 @@ public:
         // These pointers stay valid: the scope defers the destruction of fragments.
         const detail::fragment_data* const fragments[] = {
             &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
-        if (store_->gate.is_tracking()) [[unlikely]]
-            mark_written(all);
         loop::run(walk, all, fragments, callback);
         guard.is_done = true;
         changes.commit();
@@ -190,8 +188,7 @@ public:
     using sentinel = detail::query_sentinel;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
     [[nodiscard]] iterator begin() const {
-        const detail::chunk_range all = chunks();
-        if (store_->gate.is_tracking()) mark_written(all);
+        const detail::chunk_range all = chunks_to_loop();
         using walk_type = detail::walk_of<Layout>;
         return iterator(*store_, all, all.is_plain ? walk_type() : start<walk_type>());
     }
@@ -249,7 +246,7 @@ private:
     }
 
     /// Marks the columns that a loop may write; see `write_tracker`.
-    MUSTER_COLD void mark_written(const detail::chunk_range& all) const {
+    void mark_written(const detail::chunk_range& all) const {
         (mark_written(all, store_->template find_fragment<typename argument<Ts>::type>(),
                       argument<Ts>::is_written),
          ...);
@@ -266,6 +263,17 @@ private:
         if (store_->gate.is_parallel()) [[unlikely]]
             return shared_chunks();
         return cache_->read(list(), store_->depth() != 0);
+    }
+    /// Like `chunks`, for a loop that may write the components.
+    [[nodiscard]] detail::chunk_range chunks_to_loop() const {
+        if (store_->gate.concerns_loops()) [[unlikely]]
+            return chunks_to_mark();
+        return cache_->read(list(), store_->depth() != 0);
+    }
+    [[nodiscard, gnu::noinline]] detail::chunk_range chunks_to_mark() const {
+        const detail::chunk_range all = chunks();
+        if (store_->gate.is_tracking()) mark_written(all);
+        return all;
     }
     /// Like `chunks`, in a parallel phase: returns the window of this thread if the window belongs
     /// to this list, otherwise all matching chunks. Threads of the phase may call it at the same

@@ -72,10 +72,10 @@ public:
     // ---- lookup --------------------------------------------------------------------------------
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return table_.pool().size() - catalog.world_owned_count() - rows.away_count() +
+        return table_.pool().size() - catalog.world_owned_count() - exchange.away_count() +
                (table_.has_guests() ? table_.guests()->size() : 0);
     }
-    [[nodiscard]] bool alive(id_type e) const noexcept { return table_.alive(e); }
+    [[nodiscard]] bool alive(id_type e) const noexcept { return find(e) != nullptr; }
     /// Returns the record of a living entity, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept { return table_.find(e); }
     [[nodiscard]] record_type* find_record(std::uint64_t key) const noexcept {
@@ -101,7 +101,7 @@ public:
         const std::uint32_t limit = fragment.limit;
         const id_type origin = table_.pool().origin();
         const record_type* const records = table_.pool().dense();
-        const std::uint64_t first = table_.pool().dense_first_key();
+        const std::uint64_t first = table_.first_direct_key();
         const std::uint64_t count = table_.pool().dense_count();
         if (fragment.sparse_values != nullptr) [[unlikely]]
             return find_sparse<T>(e, fragment);
@@ -109,8 +109,7 @@ public:
         if (place >= count) [[unlikely]]
             return find_overflow_value<T>(e, fragment);
         const record_type found = records[place].seen();
-        if (!found.is(e, origin))
-            return table_.has_guests() ? find_overflow_value<T>(e, fragment) : nullptr;
+        if (!found.is(e, origin)) return nullptr;
         const std::uint32_t chunk = to_int(found.chunk()) - first_chunk;
         std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
         return base == nullptr ? nullptr : value_at<T>(base, found.row());

@@ -34,7 +34,7 @@ auto component_access<Layout>::next_after(id_type e) const noexcept -> id_type {
     const auto& pool = table_.pool();
     if (table_.has_guests() && e && e.world() != pool.world()) return table_.guests()->next(e);
     id_type found = e ? pool.next_after(e) : pool.next_living(Layout::first_key);
-    while (found && (catalog.is_world_owned(found.value()) || rows.is_away(found.value())))
+    while (found && (catalog.is_world_owned(found.value()) || exchange.is_away(found.value())))
         found = pool.next_after(found);
     return found || !table_.has_guests() ? found : table_.guests()->next({});
 }
