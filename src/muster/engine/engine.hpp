@@ -145,12 +145,16 @@ private:
 // ---- open_scope --------------------------------------------------------------------------------
 
 inline open_scope::open_scope(engine& owner, bool is_users) noexcept(!checks_threads)
-    : outer_(owner.transaction.innermost_), start_(owner.pending.now()), is_users_(is_users) {
-    if (owner.gate.is_parallel()) [[unlikely]]
+    : owner_(&owner),
+      outer_(owner.transaction.innermost_),
+      start_(owner.pending.now()),
+      is_users_(is_users) {
+    if (owner.gate.is_parallel()) [[unlikely]] {
+        owner_ = nullptr;
         return;
+    }
     if constexpr (checks_threads)
         (void)owner.writer.begin("a loop or another scope", owner.number.value());
-    owner_ = &owner;
     owner.transaction.innermost_ = this;
     owner.gate.open_scope();
 }
