@@ -37,6 +37,7 @@ public:
         const auto found = living_.lower_bound(key);
         return found == living_.end() ? id_type{} : found->second;
     }
+    [[nodiscard]] id_type next_after(id_type e) const noexcept { return next_living(e.key() + 1); }
     [[nodiscard]] const std::vector<std::uint64_t>& asked() const { return asked_; }
 
     [[nodiscard]] iterator begin() const { return {*this, next_living(Layout::first_key)}; }

@@ -49,6 +49,7 @@ enum class errc : unsigned char {
     bad_type,           ///< no type can have this size, alignment or set of operations
     second_writer,      ///< two threads change a world at once (MUSTER_THREAD_CHECKS)
     undeclared_access,  ///< undeclared access conflicts with another system (MUSTER_THREAD_CHECKS)
+    away_entity,        ///< the entity is alive, but another world has its components for now
     out_of_memory,      ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
 
@@ -85,6 +86,7 @@ enum class errc : unsigned char {
     case errc::bad_type: return "bad_type";
     case errc::second_writer: return "second_writer";
     case errc::undeclared_access: return "undeclared_access";
+    case errc::away_entity: return "away_entity";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

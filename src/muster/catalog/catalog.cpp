@@ -50,6 +50,9 @@ fragment_data& catalog::own(fragment_data& made, bool is_sparse) {
 
 fragment_data& catalog::add(std::uint64_t f, value_type_ref type) {
     parts_.changes.refuse_in_change("the first use of a fragment");
+    if (parts_.entities.is_guest(f))
+        raise(errc::foreign_entity, text(parts_.errors.describe(f),
+                                         " cannot be a fragment: another world has issued it"));
     mark_for_destroy(f);
     fragment_data& made = parts_.fragments.add(no_type, *type.info, f);
     scope_guard rollback([&] { remove(made); });
@@ -238,6 +241,37 @@ void catalog::name(target of, std::string_view name) {
     if (fragment != nullptr) show_name(*fragment);
 }
 
+void catalog::follow(fragment_data& fragment, row_follower& follower) {
+    parts_.changes.refuse_in_change("following the rows of a fragment");
+    for (const chunk_index index : fragment.chunks) {
+        chunk_data& chunk = parts_.graph.at(index);
+        reserve_more(chunk.followers, 1);
+        if (chunk.size != 0) follower.prepare(chunk, chunk.size);
+    }
+    fragment.follower = &follower;
+    for (const chunk_index index : fragment.chunks) {
+        chunk_data& chunk = parts_.graph.at(index);
+        if (chunk.has_sparse) continue;
+        chunk.followers.push_back(&follower);
+        chunk.is_followed = true;
+        if (chunk.size != 0) follower.appended(chunk, 0, chunk.size);
+    }
+    forget_chunks();
+    parts_.graph.invalidate();
+}
+
+void catalog::unfollow(fragment_data& fragment) noexcept {
+    if (fragment.follower == nullptr) return;
+    for (const chunk_index index : fragment.chunks) {
+        chunk_data& chunk = parts_.graph.at(index);
+        chunk.followers.erase_value(fragment.follower);
+        chunk.is_followed = !chunk.followers.empty();
+    }
+    fragment.follower = nullptr;
+    forget_chunks();
+    parts_.graph.invalidate();
+}
+
 // ---- chunks ------------------------------------------------------------------------------------
 
 chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
@@ -251,7 +285,7 @@ chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
 /// Returns the chunk if spawning into it notifies no one and needs nothing else, else null.
 chunk_data* catalog::spawn_chunk(chunk_data& chunk) const noexcept {
     const chunk_data& known = parts_.graph.refresh(chunk);
-    const bool is_fast = known.is_complete && !known.notifies_insert &&
+    const bool is_fast = known.is_complete && !known.notifies_insert && known.has_plain_rows() &&
                          std::ranges::none_of(known.fragments, &fragment_data::is_untyped);
     return is_fast ? &chunk : nullptr;
 }

@@ -107,6 +107,12 @@ public:
     /// sparse.
     void add_words(fragment_data& fragment);
     void name(target of, std::string_view name);
+    /// Makes `follower`, which the caller owns, the one follower of the rows in the chunks of this
+    /// fragment, and shows it the existing rows. What `prepare` throws changes nothing. Throws
+    /// `errc::in_scope` inside a change. O(chunks of the fragment).
+    void follow(fragment_data& fragment, row_follower& follower);
+    /// Removes the follower of the fragment, if it has one.
+    void unfollow(fragment_data& fragment) noexcept;
 
     // ---- chunks --------------------------------------------------------------------------------
 

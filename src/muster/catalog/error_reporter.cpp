@@ -51,9 +51,17 @@ void error_reporter::raise_not_alive(target of, const char* call) const {
     raise(errc::dead_entity, text(describe(of.id), " is dead: ", why_dead(of.id), place));
 }
 
+void error_reporter::raise_away(target of, location at, const char* call) const {
+    raise(errc::away_entity,
+          text(describe(of.id), " is in W:", at.row, ": its components can only be used there",
+               place_of(call, &of.where)));
+}
+
 void error_reporter::raise_missing(target of, const char* call, std::string_view type,
                                    const fragment_data& fragment) const {
-    if (!entities_.alive(of.id)) raise_not_alive(of, call);
+    location at;
+    if (!entities_.find(of.id, at)) raise_not_alive(of, call);
+    refuse_away(of, at, call);
     std::string has;
     for (const fragment_data* owned : components_.fragments_of(of.id))
         has += text(has.empty() ? "" : ", ", owned->name);
@@ -69,7 +77,9 @@ void error_reporter::raise_missing(target of, const char* call, std::string_view
 void error_reporter::raise_missing(target of, const char* call, std::uint64_t f,
                                    const fragment_data& fragment, type_index type,
                                    std::string_view type_name) const {
-    if (!entities_.alive(of.id)) raise_not_alive(of, call);
+    location at;
+    if (!entities_.find(of.id, at)) raise_not_alive(of, call);
+    refuse_away(of, at, call);
     if (&fragment != &no_fragment && !fragment.is_untyped) {
         if (type != fragment.value_type) raise_mismatch(fragment, type_name, call, &of.where);
         raise_missing(of, call, fragment.name, fragment);

@@ -47,10 +47,10 @@ public:
             if (has(*step.fragment)) find(*step.fragment)->is_touched = true;
             break;
         case change_kind::remove:
-            if (has(*step.fragment)) find(*step.fragment)->from = fragment_outcome::source::gone;
+            if (has(*step.fragment)) remove(*find(*step.fragment));
             break;
         default:
-            for (fragment_outcome& each : all_) each.from = fragment_outcome::source::gone;
+            for (fragment_outcome& each : all_) remove(each);
         }
     }
 
@@ -65,6 +65,9 @@ private:
     [[nodiscard]] bool has(const fragment_data& fragment) noexcept {
         const fragment_outcome* const found = find(fragment);
         return found != nullptr && found->from != fragment_outcome::source::gone;
+    }
+    static void remove(fragment_outcome& outcome) noexcept {
+        if (!outcome.fragment->holds_guests) outcome.from = fragment_outcome::source::gone;
     }
     void give(const change_shape& step, std::uint32_t index) {
         put(*step.fragment, fragment_outcome::source::given, index, step.word);
@@ -177,7 +180,8 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
         std::ranges::none_of(shape, [](const change_shape& step) {
             return step.fragment != nullptr && step.fragment->sparse_values != nullptr;
         });
-    const bool is_simple = made.sparse_changes.empty() && !has_defaults;
+    const bool is_simple = made.sparse_changes.empty() && !has_defaults && from.has_plain_rows() &&
+                           made.to->has_plain_rows();
     made.is_plain = is_simple && !made.calls_hooks() && made.types_fixed.empty();
     made.moves_bytes =
         is_simple && !from.is_nontrivial && !made.to->is_nontrivial &&

@@ -9,21 +9,30 @@ namespace muster::detail {
 
 /// One word combines all reasons against the fast paths:
 ///
-///     bit   63        62     33   32              31     0
-///           [phase]   [changes]   [entity hooks]  [scopes]
+///     bit   63       62          61     33   32              31     0
+///           [phase]  [tracking]  [changes]   [entity hooks]  [scopes]
 ///
 /// A fast path tests it once. Sixteen bytes, at the start of a store.
 class MUSTER_API gate {
 public:
-    /// Whether no scope is open, no entity has hooks, and neither a change nor a phase is active.
+    /// Whether no scope is open, no entity has hooks, writes are not tracked, and neither a change
+    /// nor a phase is active.
     [[nodiscard]] bool is_idle() const noexcept { return busy_ == 0; }
     /// The number of open scopes.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
     /// Whether user code of a component runs inside a change.
-    [[nodiscard]] bool is_changing() const noexcept { return busy_ >= change_unit; }
+    [[nodiscard]] bool is_changing() const noexcept {
+        return (busy_ & ~tracking_bit) >= change_unit;
+    }
     /// Whether a parallel phase is active: each thread records its own changes, and the world stays
     /// unchanged.
     [[nodiscard]] bool is_parallel() const noexcept { return (busy_ & phase_bit) != 0; }
+
+    /// Whether a `write_tracker` is on.
+    [[nodiscard]] bool is_tracking() const noexcept { return (busy_ & tracking_bit) != 0; }
+    /// Whether a loop has to do more than to visit rows: a parallel phase is active, or writes are
+    /// tracked.
+    [[nodiscard]] bool concerns_loops() const noexcept { return busy_ >= tracking_bit; }
 
     /// Whether a change must be recorded in the journal. Throws inside a change, and in a phase.
     [[nodiscard]] bool is_deferred(const char* call) const {
@@ -64,6 +73,9 @@ public:
     void set_entity_hooks(bool has_any) noexcept {
         busy_ = has_any ? busy_ | entity_hooks_bit : busy_ & ~entity_hooks_bit;
     }
+    void set_tracking(bool is_on) noexcept {
+        busy_ = is_on ? busy_ | tracking_bit : busy_ & ~tracking_bit;
+    }
 
     bool keeps_provenance = false;  // see `world_options`
     bool is_ended = false;          // the world is being destroyed
@@ -74,6 +86,7 @@ private:
     static constexpr std::uint64_t scope_unit = 1;
     static constexpr std::uint64_t entity_hooks_bit = std::uint64_t{1} << 32;
     static constexpr std::uint64_t change_unit = std::uint64_t{1} << 33;
+    static constexpr std::uint64_t tracking_bit = std::uint64_t{1} << 62;
     static constexpr std::uint64_t phase_bit = std::uint64_t{1} << 63;
 
     [[noreturn]] MUSTER_COLD void raise_busy(const char* call) const;

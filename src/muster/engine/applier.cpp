@@ -1,3 +1,5 @@
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
 
 namespace muster::detail {
@@ -35,8 +37,12 @@ void applier::apply_constructed(std::uint64_t e, const transition& step) {
 }
 
 void applier::reserve(std::uint64_t e, const transition& step, argument_addresses arguments) {
+    if (step.from->has_guests && !step.sparse_changes.empty())
+        raise(errc::foreign_entity,
+              text("sparse fragments of ", mover_.entities.text_of(e),
+                   " cannot change: it was issued by another world, and has only rows here"));
     if (step.from != step.to && step.to->index != chunk_index{})
-        step.to->make_room(1, mover_.graph.row_limit(), arguments);
+        step.to->prepare_rows(1, mover_.graph.row_limit(), arguments);
     if (step.has_notices) notifier_.prepare(step, 1);
     for (const transition::sparse_change& change : step.sparse_changes)
         if (change.is_inserted) catalog_.mark_for_destroy(e);
@@ -45,6 +51,7 @@ void applier::reserve(std::uint64_t e, const transition& step, argument_addresse
 void applier::finish(std::uint64_t e, const transition& step,
                      std::span<pending_value> values) noexcept {
     if (step.has_notices) notifier_.note(step, e);
+    if (mover_.changes.is_tracking()) writes_.mark(step);
     for (const transition::arrival& arrival : step.arrivals)
         if (arrival.given != transition::none) values[arrival.given] = {};
     for (const transition::sparse_change& change : step.sparse_changes)
@@ -64,6 +71,7 @@ void applier::apply_chunk(const transition& step, std::span<const value_source> 
     undo.dismiss();
     for (std::size_t i = 0; step.has_notices && i < all.count(); ++i)
         notifier_.note(step, all.id_at(i));
+    if (mover_.changes.is_tracking()) writes_.mark(step);
     catalog_.fix_types(step.types_fixed);
 }
 

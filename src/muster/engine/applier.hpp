@@ -19,11 +19,13 @@ namespace muster::detail {
 
 struct row_mover;
 struct value_source;
+class write_tracker;
 
 class MUSTER_API applier {
 public:
-    applier(catalog& fragments, notifier& hooks, const row_mover& mover) noexcept
-        : catalog_(fragments), notifier_(hooks), mover_(mover) {}
+    applier(catalog& fragments, notifier& hooks, const row_mover& mover,
+            const write_tracker& writes) noexcept
+        : catalog_(fragments), notifier_(hooks), mover_(mover), writes_(writes) {}
     applier(const applier&) = delete;
     applier& operator=(const applier&) = delete;
 
@@ -56,6 +58,7 @@ private:
     catalog& catalog_;
     notifier& notifier_;
     const row_mover& mover_;
+    const write_tracker& writes_;
 };
 
 }  // namespace muster::detail

@@ -90,6 +90,7 @@ void chunk_move::apply() noexcept {
         for (std::size_t i = 0; i < leaving_.size(); ++i)
             if (step_.columns[i] == transition::dropped)
                 from_.columns[i].destroy(from_.columns[i].data, count_);
+    note(to_, first_, from_);
 }
 
 void chunk_move::undo() noexcept {
@@ -105,6 +106,15 @@ void chunk_move::undo() noexcept {
     for (std::size_t i = 0; i < leaving_.size(); ++i)
         if (is_kept(i)) from_.columns[i].relocate(from_.columns[i].data, leaving_[i].data, count_);
     is_there_ = false;
+    note(from_, 0, to_);
+}
+
+/// Tells the followers that all rows have moved between the chunks.
+void chunk_move::note(const chunk_data& there, std::size_t first,
+                      const chunk_data& left) const noexcept {
+    if (!moves()) return;
+    left.note_truncated();
+    there.note_appended(first, count_);
 }
 
 /// Whether dropped values are kept aside: while hooks may cause an undo, or while a destructor may
@@ -130,8 +140,9 @@ void chunk_move::make_room() {
             if (!target.resize(0, from_.capacity, {})) raise_out_of_memory();
             target.fragment->set_base(to_.index, target.data);
         }
+        to_.prepare_followers(count_);
     } else {
-        to_.make_room(count_, mover_.graph.row_limit(), {});
+        to_.prepare_rows(count_, mover_.graph.row_limit(), {});
     }
     first_ = to_.size;
 }

@@ -67,6 +67,7 @@ private:
     void move_columns(chunk_data& source, std::size_t source_row, chunk_data& target,
                       std::size_t target_row) noexcept;
     void place_rows(chunk_data& there, std::size_t row) noexcept;
+    void note(const chunk_data& there, std::size_t first, const chunk_data& left) const noexcept;
     void end() noexcept;
 
     struct filled {  // constructed values that are not stored yet

@@ -14,7 +14,7 @@ namespace muster::detail {
 // ---- one entity --------------------------------------------------------------------------------
 
 void destroyer::record_provenance(target of) {
-    if (engine_.gate.keeps_provenance)
+    if (engine_.gate.keeps_provenance && !engine_.entities.is_guest(of.id))
         engine_.deaths.note(engine_.entities.key_of(of.id), engine_.entities.version_of(of.id),
                             of.where, engine_.names.find(of.id), engine_.current_system);
 }
@@ -22,8 +22,10 @@ void destroyer::record_provenance(target of) {
 /// Erases what is stored by key: the name, the mark and the sparse values.
 void destroyer::forget(std::uint64_t e) noexcept {
     engine_.names.erase(e);
+    if (engine_.entities.is_guest(e)) return;  // the key is that of a native entity
     engine_.marks.reset(engine_.entities.key_of(e));
     engine_.sparse.forget(e, [&](sparse_set& set, slot_index had) {
+        engine_.writes.mark(*set.fragment, {});
         const busy_guard busy(engine_.gate);
         set.drop(had);
     });
@@ -41,10 +43,12 @@ bool destroyer::destroy(target of) {
     const writer_guard writer(engine_, "destroy");
     const bool is_recorded = engine_.gate.is_recording("destroy");
     if (is_recorded && engine_.gate.is_parallel()) return engine_.parallel.record_destroy(of);
-    if (!engine_.entities.alive(of.id)) {
+    location at;
+    if (!engine_.entities.find(of.id, at)) {
         if (engine_.entities.is_foreign(of.id)) engine_.errors.raise_not_alive(of, "destroy");
         return false;
     }
+    engine_.errors.refuse_away(of, at, "destroy");
     if (is_recorded) return record(of);
     const bool is_fragment = engine_.fragments.find(of.id) != nullptr;
     if (engine_.notifier.notifies_remove(engine_.components.chunk_of(of.id)) ||
@@ -177,8 +181,11 @@ void destroyer::destroy_chunk(chunk_data& chunk, const std::source_location& whe
 void destroyer::destroy_rows(chunk_data& chunk, std::size_t first) noexcept {
     const std::size_t count = chunk.size - first;
     destroy_ids(chunk, first);
-    const busy_guard busy(engine_.gate);
-    chunk.destroy_values(first, count);
+    {
+        const busy_guard busy(engine_.gate);
+        chunk.destroy_values(first, count);
+    }
+    chunk.note_truncated();
 }
 
 void destroyer::destroy_ids(chunk_data& chunk, std::size_t first) noexcept {
@@ -198,10 +205,7 @@ void destroyer::reset(const std::source_location& where) {
     engine_.gate.refuse_in_scope("reset");
     if (engine_.notifier.has_any()) return reset_notifying(where);
     entity_directory& entities = engine_.entities;
-    array_list<std::uint64_t> all;
-    for (std::uint64_t e = entities.next_living(0); e != entities.null();
-         e = entities.next_living(entities.key_of(e) + 1))
-        if (!engine_.catalog.is_world_owned(e)) all.push_back(e);
+    const array_list<std::uint64_t> all = all_mortal();
     for (const std::uint64_t e : all) record_provenance({e, where});
     array_list<fragment_data*> gone;  // fragments of the user
     for (fragment_data* fragment : engine_.fragments.all())
@@ -211,9 +215,10 @@ void destroyer::reset(const std::source_location& where) {
             gone.push_back(fragment);
     for (const std::uint64_t e : all) {
         engine_.names.erase(e);
-        engine_.marks.reset(entities.key_of(e));
+        if (!entities.is_guest(e)) engine_.marks.reset(entities.key_of(e));
         entities.destroy(e);
     }
+    engine_.exchange.forget_away();
     {
         const busy_guard busy(engine_.gate);
         end_values();
@@ -221,13 +226,27 @@ void destroyer::reset(const std::source_location& where) {
     for (fragment_data* fragment : gone) forget_fragment(*fragment);
 }
 
-/// Entities whose hooks throw stay alive; so do the fragments that they have.
-void destroyer::reset_notifying(const std::source_location& where) {
+/// Returns all living entities, guests last, without world-owned ids.
+array_list<std::uint64_t> destroyer::all_mortal() const {
     const entity_directory& entities = engine_.entities;
     array_list<std::uint64_t> all;
     for (std::uint64_t e = entities.next_living(0); e != entities.null();
          e = entities.next_living(entities.key_of(e) + 1))
         if (!engine_.catalog.is_world_owned(e)) all.push_back(e);
+    for (std::uint64_t e = entities.next_guest(entities.null()); e != entities.null();
+         e = entities.next_guest(e))
+        all.push_back(e);
+    return all;
+}
+
+/// Entities whose hooks throw stay alive; so do the fragments that they have.
+void destroyer::reset_notifying(const std::source_location& where) {
+    array_list<std::uint64_t> all = all_mortal();
+    all.erase_if([&](std::uint64_t e) {
+        if (!engine_.exchange.is_away(e)) return false;
+        engine_.exchange.destroy_away(e);  // no hook can see its components
+        return true;
+    });
     scope whole(engine_);
     for (const fragment_data* fragment : engine_.fragments.all())  // singletons
         if (fragment->is_world_owned)
@@ -242,6 +261,8 @@ void destroyer::reset_notifying(const std::source_location& where) {
 
 void destroyer::end_values() noexcept {
     // First hide everything: a destructor that queries the world must not meet a dead entity.
+    for (const sparse_set* set : engine_.sparse.all())
+        if (set != nullptr && set->fragment != nullptr) engine_.writes.mark(*set->fragment, {});
     engine_.sparse.forget_entries();
     for (chunk_data* chunk : engine_.graph.all()) chunk->forget_rows();
     for (std::size_t i = 0; i < engine_.sparse.all().size(); ++i)
@@ -251,6 +272,7 @@ void destroyer::end_values() noexcept {
 }
 
 void destroyer::drop_all(sparse_set& set) noexcept {
+    engine_.writes.mark(*set.fragment, {});
     for (slot_index at = set.next(0); at != no_slot; at = set.next(to_int(at) + 1)) {
         set.detach(set.id_at(at), at);
         const busy_guard busy(engine_.gate);
@@ -331,7 +353,7 @@ void destroyer::destroy_fragment(target of) {
         losses.push_back({chunk, build_transition(engine_.graph, *chunk, {}, shape)});
         chunk_data& to = *losses.back().step->to;
         if (to.index != chunk_index{})
-            to.make_room(arrivals[&to] += chunk->size, engine_.graph.row_limit(), {});
+            to.prepare_rows(arrivals[&to] += chunk->size, engine_.graph.row_limit(), {});
     }
     for (const std::uint64_t e : all.dying) record_provenance({e, of.where});
 
@@ -365,6 +387,8 @@ void destroyer::move_rows(chunk_data& from, const transition& step) noexcept {
     }
     engine_.entities.place_rows(has_rows ? to : from, first, count, to.index);
     from.size = 0;
+    from.note_truncated();
+    to.note_appended(first, count);
 }
 
 /// Removes a fragment that no row has any more.

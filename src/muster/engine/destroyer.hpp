@@ -83,6 +83,7 @@ private:
     void rebind(const fragment_data& gone, const type_info& info, type_index type,
                 sparse_set* set) noexcept;
     void move_rows(chunk_data& from, const transition& step) noexcept;
+    [[nodiscard]] array_list<std::uint64_t> all_mortal() const;
     void reset_notifying(const std::source_location& where);
 
     engine& engine_;

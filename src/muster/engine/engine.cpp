@@ -16,15 +16,17 @@ engine::engine(entity_directory& directory, world_number&& taken, const layout_f
       errors(directory, components, names, deaths, pending, gate, number.value()),
       catalog({gate, marks, bundles, fragments, graph, sparse, names, pending, directory,
                components, errors}),
+      writes(catalog, fragments, graph, sparse, gate),
       transaction(*this),
       notifier(catalog, components, directory, fragments, graph, sparse, gate, transaction),
       mover{gate, graph, sparse, directory, scratch},
-      applier(catalog, notifier, mover),
+      applier(catalog, notifier, mover, writes),
       changes(*this),
       batch(*this),
       spawner(*this),
       destroyer(*this),
-      sorter(components, gate),
+      sorter(components, gate, writes),
+      exchange(*this),
       parallel(*this),
       writer(gate) {
     gate.keeps_provenance = keeps_provenance;
@@ -53,6 +55,7 @@ void engine::end(std::uint64_t unused_version) noexcept {
     for (std::uint64_t e = entities.next_living(0); e != entities.null();
          e = entities.next_living(entities.key_of(e) + 1))
         entities.destroy(e);
+    entities.forget_guests();
     catalog.forget_world_owned();
     destroyer.end_values();
 }

@@ -27,10 +27,12 @@
 #include <muster/engine/notifier.hpp>
 #include <muster/engine/open_scope.hpp>
 #include <muster/engine/parallel_recorder.hpp>
+#include <muster/engine/row_exchange.hpp>
 #include <muster/engine/row_mover.hpp>
 #include <muster/engine/sorter.hpp>
 #include <muster/engine/spawner.hpp>
 #include <muster/engine/transaction.hpp>
+#include <muster/engine/write_tracker.hpp>
 #include <muster/entity/destroy_marks.hpp>
 #include <muster/entity/entity_directory.hpp>
 #include <muster/entity/name_table.hpp>
@@ -83,6 +85,7 @@ struct MUSTER_API engine {
     component_lookup components;
     error_reporter errors;
     detail::catalog catalog;
+    write_tracker writes;
     detail::transaction transaction;
     detail::notifier notifier;
     row_mover mover;
@@ -92,6 +95,7 @@ struct MUSTER_API engine {
     detail::spawner spawner;
     detail::destroyer destroyer;
     detail::sorter sorter;
+    row_exchange exchange;
     parallel_recorder parallel;
     submission_queue submissions;
     writer_check writer;
@@ -143,12 +147,16 @@ private:
 // ---- open_scope --------------------------------------------------------------------------------
 
 inline open_scope::open_scope(engine& owner, bool is_users) noexcept(!checks_threads)
-    : outer_(owner.transaction.innermost_), start_(owner.pending.now()), is_users_(is_users) {
-    if (owner.gate.is_parallel()) [[unlikely]]
+    : owner_(&owner),
+      outer_(owner.transaction.innermost_),
+      start_(owner.pending.now()),
+      is_users_(is_users) {
+    if (owner.gate.is_parallel()) [[unlikely]] {
+        owner_ = nullptr;
         return;
+    }
     if constexpr (checks_threads)
         (void)owner.writer.begin("a loop or another scope", owner.number.value());
-    owner_ = &owner;
     owner.transaction.innermost_ = this;
     owner.gate.open_scope();
 }

@@ -8,14 +8,19 @@
 
 namespace muster::detail {
 
-/// Throws if the entity is not alive.
+/// Throws if the entity is not alive, or away.
 void entity_changes::require(target of, const char* call) const {
-    if (!engine_.entities.alive(of.id)) engine_.errors.raise_not_alive(of, call);
+    location at;
+    if (!engine_.entities.find(of.id, at)) engine_.errors.raise_not_alive(of, call);
+    engine_.errors.refuse_away(of, at, call);
 }
 
-/// Finds a living entity. Returns false if it is dead. Throws if it is of another world.
+/// Finds a living entity. Returns false if it is dead. Throws if it is of another world, or away.
 bool entity_changes::find_local(target of, location& at, const char* call) const {
-    if (engine_.entities.find(of.id, at)) return true;
+    if (engine_.entities.find(of.id, at)) {
+        engine_.errors.refuse_away(of, at, call);
+        return true;
+    }
     if (engine_.entities.is_foreign(of.id)) engine_.errors.raise_not_alive(of, call);
     return false;
 }
@@ -31,6 +36,7 @@ bool entity_changes::submit(const edit& call) {
 bool entity_changes::record(const edit& call) {
     location at;
     if (!engine_.entities.find(call.of.id, at)) engine_.errors.raise_not_alive(call.of, call.call);
+    engine_.errors.refuse_away(call.of, at, call.call);
     if (call.changes.size() == 1 && !call.changes[0].sets_word) {
         const change& given = call.changes[0];
         fragment_data& fragment = engine_.catalog.ensure(given, &call.of.where);
@@ -219,7 +225,8 @@ bool entity_changes::prepare_fast_put(target of, sparse_set& set, const char* ca
     const writer_guard writer(engine_, call);
     if (engine_.gate.is_recording(call)) return false;
     require(of, call);
-    if (!set.has_fast_insert() || set.fragment->is_untyped || !engine_.entities.is_dense(of.id))
+    if (!set.has_fast_insert() || set.fragment->is_untyped || engine_.gate.is_tracking() ||
+        !engine_.entities.is_dense(of.id))
         return false;
     engine_.catalog.mark_for_destroy(of.id);
     engine_.mover.prepare_sparse(set, of.id);
@@ -277,6 +284,7 @@ bool entity_changes::remove_sparse(target of, sparse_set& set) {
     const sparse_set::id_shape& ids = set.shape();
     const slot_index slot = set.find(of.id);
     const std::uint64_t key = set.key_of(of.id);
+    engine_.writes.mark(*set.fragment, {});
     const busy_guard busy(engine_.gate);
     if (ids.keeps_slots() && set.entries().cover(key) &&
         ids.read(set.entries()[key], of.id) == to_int(slot)) {
@@ -323,7 +331,8 @@ bool entity_changes::clear(target of) {
     if (!has_one) return false;
     const change_shape all[] = {{nullptr, change_kind::clear}};
     chunk_data& from = engine_.components.chunk_of(of.id);
-    if (engine_.graph.refresh(from).notifies_remove || engine_.sparse.has_any(of.id))
+    if (engine_.graph.refresh(from).notifies_remove || from.has_guests ||
+        engine_.sparse.has_any(of.id))
         return apply_now(of, all, true);
     engine_.entities.remove_row(of.id, from, engine_.gate);
     return true;
@@ -333,11 +342,16 @@ void entity_changes::touch(target of, const fragment_data& fragment, std::string
     const bool will_be = will_have(of, fragment, "touch");
     if (!will_be && !engine_.components.has(of.id, fragment))
         engine_.errors.raise_missing(of, "touch", name, fragment);
+    mark_written(of.id, fragment);
     const change_shape step[] = {{engine_.fragments.find(fragment.id), change_kind::touch}};
     if (engine_.depth() != 0)
         engine_.pending.add(of.id, change_kind::touch, step->fragment);
     else if (fragment.hooks.has(assign_hooks))
         (void)apply_now(of, step, true);
+}
+
+void entity_changes::mark_written(std::uint64_t e, const fragment_data& fragment) const noexcept {
+    if (engine_.gate.is_tracking()) engine_.writes.mark(fragment, engine_.entities.locate(e).chunk);
 }
 
 // ---- pending changes ---------------------------------------------------------------------------

@@ -38,6 +38,9 @@ public:
     /// Notifies hooks and observers as if the value were assigned.
     void touch(target of, const fragment_data& fragment, std::string_view name);
 
+    /// Marks the value of a living entity as written; see `write_tracker`.
+    void mark_written(std::uint64_t e, const fragment_data& fragment) const noexcept;
+
     /// Puts or, with `keep`, adds the fragment's default value.
     bool put_default(change_kind kind, target of, std::uint64_t f, const char* call);
     /// Adds the default values of the fragments that the entity does not have, in one change.

@@ -1,8 +1,11 @@
+#include <muster/base/error.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/catalog/error_reporter.hpp>
 #include <muster/engine/row_move.hpp>
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace muster::detail {
 
@@ -15,6 +18,32 @@ void row_mover::close_gap(chunk_data& chunk, std::size_t row) const noexcept {
     const std::uint64_t moved = chunk.id_at(last);
     chunk.set_id(row, moved);
     entities.place(moved, {chunk.index, row});
+}
+
+void row_mover::permute(chunk_data& chunk, std::span<const std::uint32_t> order) const {
+    std::vector<column> ordered(chunk.columns.size() + 1);
+    const scope_guard free([&] {
+        for (column& source : ordered) source.free();
+    });
+    for (std::size_t i = 0; i < ordered.size(); ++i) {
+        const column& like = i == 0 ? chunk.ids : chunk.columns[i - 1];
+        ordered[i] = column(*like.type, like.fragment);
+        if (!ordered[i].resize(0, chunk.capacity, {})) raise_out_of_memory();
+    }
+
+    {
+        const busy_guard busy(changes);
+        for (std::size_t i = 0; i < ordered.size(); ++i) {
+            column& source = i == 0 ? chunk.ids : chunk.columns[i - 1];
+            for (std::size_t row = 0; row < chunk.size; ++row)
+                source.relocate(ordered[i].at(row), source.at(order[row]), 1);
+            std::swap(source.data, ordered[i].data);
+            std::swap(source.block, ordered[i].block);
+            if (source.fragment != nullptr) source.fragment->set_base(chunk.index, source.data);
+        }
+    }
+    entities.place_rows(chunk, 0, chunk.size, chunk.index);
+    for (row_follower* follower : chunk.followers) follower->permuted(chunk);
 }
 
 void row_mover::open_gap(chunk_data& chunk, std::size_t row) const noexcept {
@@ -84,6 +113,8 @@ void row_move::apply(std::span<const pending_value> given) noexcept {
     if (has_row(from_)) mover_.close_gap(from_, row_);
     mover_.entities.place(e_, {to_.index, has_row(to_) ? to_row : 0});
     if (has_row(to_)) to_.set_id(to_.size++, e_);
+    from_.note_removed(row_);
+    to_.note_appended(to_row, 1);
 }
 
 void row_move::undo() noexcept {
@@ -105,6 +136,9 @@ void row_move::undo() noexcept {
     for (std::size_t i = 0; i < sparse_.size(); ++i)
         apply_sparse(i, {sparse_[i].leaving, sparse_[i].arriving, sparse_[i].aside});
     is_there_ = false;
+    if (!moves()) return;
+    to_.note_truncated();
+    from_.note_restored(row_);
 }
 
 /// Returns the destination of a value of the source; null if it stays.

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace muster::detail {
 
@@ -23,6 +24,9 @@ struct row_mover {
 
     /// Fills a row whose values were moved out with the last row.
     void close_gap(chunk_data& chunk, std::size_t row) const noexcept;
+    /// Reorders all rows: row i receives the row `order[i]`, a permutation. `std::bad_alloc` changes
+    /// nothing. Invalidates references into the chunk. O(rows).
+    void permute(chunk_data& chunk, std::span<const std::uint32_t> order) const;
     /// Undoes `close_gap`: the row has no values again.
     void open_gap(chunk_data& chunk, std::size_t row) const noexcept;
     /// Takes the entity, whose row was moved to the end of `to`, back to this row of `from`, whose

@@ -2,6 +2,7 @@
 #include <muster/base/integer.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/sorter.hpp>
+#include <muster/engine/write_tracker.hpp>
 
 #include <vector>
 
@@ -52,6 +53,7 @@ void sorter::sort(fragment_data& fragment, value_order order, void* context) {
     merge_sort(all,
                [&](slot_index a, slot_index b) { return order(context, set.at(a), set.at(b)); });
     set.reorder(all);
+    writes_.mark(fragment, {});
 }
 
 void sorter::sort_like(fragment_data& fragment, const fragment_data& other) {
@@ -69,6 +71,7 @@ void sorter::sort_like(fragment_data& fragment, const fragment_data& other) {
     for (const slot_index slot : set.slots()) take(slot);
     const busy_guard busy(gate_);
     set.reorder(all);
+    writes_.mark(fragment, {});
 }
 
 }  // namespace muster::detail

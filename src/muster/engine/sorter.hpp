@@ -9,13 +9,15 @@
 
 namespace muster::detail {
 
+class write_tracker;
+
 /// Returns whether value `a` comes before value `b`.
 using value_order = bool (*)(void* context, const void* a, const void* b);
 
 class MUSTER_API sorter {
 public:
-    sorter(const component_lookup& components, gate& changes) noexcept
-        : components_(components), gate_(changes) {}
+    sorter(const component_lookup& components, gate& changes, const write_tracker& writes) noexcept
+        : components_(components), gate_(changes), writes_(writes) {}
 
     void sort(fragment_data& fragment, value_order order, void* context);
     /// Sorts in the order of the entities that have `other`; the remaining values come last.
@@ -26,6 +28,7 @@ private:
 
     const component_lookup& components_;
     gate& gate_;
+    const write_tracker& writes_;
 };
 
 }  // namespace muster::detail

@@ -16,10 +16,11 @@ namespace {
 
 /// Makes room for a row, and updates the addresses of values that lie in a column of the chunk.
 void make_room(chunk_data& into, std::size_t limit, std::span<change> values) {
-    if (into.index == chunk_index{} || into.size != into.capacity) return;
+    if (into.index == chunk_index{}) return;
+    if (into.size != into.capacity) return into.prepare_rows(1, limit, {});
     small_list<const void*> from(values.size());
     for (const change& given : values) from.push_back(given.self);
-    into.make_room(1, limit, {from.data(), from.size()});
+    into.prepare_rows(1, limit, {from.data(), from.size()});
     for (std::size_t i = 0; i < values.size(); ++i) values[i].self = from[i];
 }
 
@@ -104,6 +105,7 @@ void spawner::construct_given(chunk_data& into, std::span<const change> values,
 void spawner::append_rows(chunk_data& into, std::size_t count) noexcept {
     if (count != 0) engine_.catalog.fix_types(into.fragments);
     engine_.entities.create_rows(into, count);
+    into.note_appended(into.size - count, count);
 }
 
 /// Appends the row after the last, whose values are constructed, for this id.
@@ -112,6 +114,7 @@ std::uint64_t spawner::append_row(chunk_data& into, std::uint64_t made) noexcept
     engine_.catalog.fix_types(into.fragments);
     engine_.entities.place(made, {into.index, into.size});
     into.set_id(into.size++, made);
+    into.note_appended(into.size - 1, 1);
     return made;
 }
 
@@ -265,6 +268,7 @@ std::uint64_t spawner::clone(target prototype, std::span<change> values) {
     location at;
     if (!engine_.entities.find(prototype.id, at))
         engine_.errors.raise_not_alive(prototype, "clone");
+    engine_.errors.refuse_away(prototype, at, "clone");
     small_list<fragment_data*> fragments(values.size());
     for (const change& value : values)
         fragments.push_back(&engine_.catalog.ensure(value, &prototype.where));
@@ -371,7 +375,7 @@ void spawner::create_rows(chunk_data& into, std::size_t count, const row_values&
                           const row_origin& origin) {
     refuse_without_default(into, origin, given);
     engine_.entities.prepare(count);
-    into.make_room(count, engine_.graph.row_limit(), given.values);
+    into.prepare_rows(count, engine_.graph.row_limit(), given.values);
     write_rows(into, count, given, origin);
     append_rows(into, count);
 }
@@ -425,6 +429,7 @@ void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
     location at;
     if (!engine_.entities.find(prototype.id, at))
         engine_.errors.raise_not_alive(prototype, "clone");
+    engine_.errors.refuse_away(prototype, at, "clone");
     chunk_data& original = engine_.graph.at(at.chunk);
     chunk_data& part = engine_.catalog.cloned_part(original);
     if (engine_.sparse.has_any(prototype.id) || engine_.catalog.has_sparse_part(given_chunk) ||
@@ -444,8 +449,12 @@ void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values
                           const target* prototype) {
     array_list<std::uint64_t> all(out.count);
     record_guard guard(engine_.transaction, engine_.pending);
-    if (prototype != nullptr && !engine_.entities.alive(prototype->id))
-        engine_.errors.raise_not_alive(*prototype, "clone");
+    if (prototype != nullptr) {
+        location at;
+        if (!engine_.entities.find(prototype->id, at))
+            engine_.errors.raise_not_alive(*prototype, "clone");
+        engine_.errors.refuse_away(*prototype, at, "clone");
+    }
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = record_new_id();
         if (prototype != nullptr) record_copies(all[i], *prototype, given_chunk);

@@ -91,7 +91,7 @@ void spawner::spawn_rows_at(id_span wanted, chunk_data& into, const row_values& 
     refuse_without_default(into, {}, given);
     refuse_equal_keys(wanted);
     engine_.entities.refuse_at(wanted);
-    if (into.index != chunk_index{}) into.make_room(count, engine_.graph.row_limit(), given.values);
+    if (into.index != chunk_index{}) into.prepare_rows(count, engine_.graph.row_limit(), given.values);
     const std::size_t first = into.size;
     write_rows(into, count, given, {});
     scope_guard drop_values([&] {
@@ -106,6 +106,7 @@ void spawner::spawn_rows_at(id_span wanted, chunk_data& into, const row_values& 
         const busy_guard busy(engine_.gate);
         relocate_given(into, first, count, given, false);
     }
+    into.note_appended(first, count);
     if (count != 0) engine_.catalog.fix_types(into.fragments);
     if (!engine_.notifier.notifies_insert(into)) return;
     scope_guard rollback([&] {
@@ -114,11 +115,14 @@ void spawner::spawn_rows_at(id_span wanted, chunk_data& into, const row_values& 
             return;
         }
         engine_.destroyer.destroy_ids(into, first);
-        const busy_guard busy(engine_.gate);
-        relocate_given(into, first, count, given, true);
-        for (const column& source : into.columns)
-            if (!given.relocates || given.find(source.fragment) == nullptr)
-                source.destroy(source.at(first), count);
+        {
+            const busy_guard busy(engine_.gate);
+            relocate_given(into, first, count, given, true);
+            for (const column& source : into.columns)
+                if (!given.relocates || given.find(source.fragment) == nullptr)
+                    source.destroy(source.at(first), count);
+        }
+        into.note_truncated();
     });
     scope whole(engine_);
     engine_.notifier.inserted(wanted, into.fragments);

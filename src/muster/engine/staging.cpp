@@ -135,7 +135,7 @@ void staging::commit() {
         if (fragment->sparse_values == nullptr) inside.push_back(fragment);
     chunk_data& into = engine_.graph.ensure(inside, words_);
     const bool has_rows = into.index != chunk_index{};
-    if (has_rows) into.make_room(count_, engine_.graph.row_limit(), {});
+    if (has_rows) into.prepare_rows(count_, engine_.graph.row_limit(), {});
     if (!is_created_) create();
     for (const slots& group : slots_)
         for (std::size_t i = 0; i < count_; ++i) {
@@ -146,11 +146,13 @@ void staging::commit() {
     for (slots& group : slots_) {
         for (std::size_t i = 0; i < count_; ++i) group.set->attach(ids().at(i), group.all[i]);
         group.all.clear();
+        engine_.writes.mark(*group.set->fragment, {});
     }
     if (has_rows) {
         for (std::size_t i = 0; i < count_; ++i) into.set_id(into.size + i, ids().at(i));
         engine_.entities.place_rows(into, into.size, count_, into.index);
         into.size += count_;
+        into.note_appended(into.size - count_, count_);
     }
     if (count_ != 0) engine_.catalog.fix_types(fragments_);
     engine_.notifier.inserted(ids(), fragments_);

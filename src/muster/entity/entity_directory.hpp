@@ -6,11 +6,12 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/atomic_word.hpp>
 #include <muster/base/config.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
 #include <muster/entity/destroy_marks.hpp>
-#include <muster/storage/chunk_data.hpp>
+#include <muster/storage/chunk_graph.hpp>
 #include <muster/storage/id_column.hpp>
 #include <muster/storage/transition.hpp>
 
@@ -34,10 +35,19 @@ public:
     entity_directory(const entity_directory&) = delete;
     entity_directory& operator=(const entity_directory&) = delete;
 
+    /// Whether an entity at this location is away: its components are in another world.
+    [[nodiscard]] static bool is_away(location at) noexcept {
+        return at.chunk == chunk_graph::away_index;
+    }
     [[nodiscard]] std::uint64_t key_of(std::uint64_t e) const noexcept {
         return e & ((std::uint64_t{1} << key_bits_) - 1);
     }
     [[nodiscard]] std::uint64_t null() const noexcept { return null_; }
+    /// How often ids were created, destroyed or reserved by the functions below. While a
+    /// `write_tracker` is on, nothing else does so.
+    [[nodiscard]] std::uint64_t changes() const noexcept {
+        return changes_ + reservations_.load_relaxed();
+    }
 
     // ---- lookup --------------------------------------------------------------------------------
 
@@ -54,13 +64,13 @@ public:
         (void)find(e, at);
         return at;
     }
-    /// Whether the id names another world.
+    /// Whether the id names another world, and is no guest.
     [[nodiscard]] virtual bool is_foreign(std::uint64_t e) const noexcept = 0;
     [[nodiscard]] virtual std::uint64_t version_of(std::uint64_t e) const noexcept = 0;
     /// Returns the living id with the lowest key at or above `key`, or the null id. Includes
     /// world-owned ids.
     [[nodiscard]] virtual std::uint64_t next_living(std::uint64_t key) const noexcept = 0;
-    /// Whether the record of this id is in the array of records.
+    /// Whether the record of this id is in the array of records. False for guests.
     [[nodiscard]] virtual bool is_dense(std::uint64_t e) const noexcept = 0;
     /// The number of living ids, and how many fit into the array of records.
     [[nodiscard]] virtual std::size_t size() const noexcept = 0;
@@ -111,6 +121,20 @@ public:
     /// Like `highest_free`, but prefers keys up to `from`.
     [[nodiscard]] virtual std::uint64_t highest_free_from(std::uint64_t from) const = 0;
     virtual bool destroy(std::uint64_t e) noexcept = 0;
+
+    // ---- guests: entities that another world has issued ----------------------------------------
+
+    /// Makes the ids of the `count` rows after the last guests, and appends the rows. They are
+    /// foreign, distinct and no guests yet. `std::bad_alloc` changes nothing.
+    virtual void adopt_rows(chunk_data& into, std::size_t count) = 0;
+    virtual void forget_guests() noexcept = 0;
+    [[nodiscard]] bool is_guest(std::uint64_t e) const noexcept {
+        return has_guests_ && find_guest(e);
+    }
+    /// Returns the first guest after `e` in the order of ids, or the null id. The null id comes
+    /// before the first.
+    [[nodiscard]] virtual std::uint64_t next_guest(std::uint64_t e) const noexcept = 0;
+    [[nodiscard]] virtual std::size_t guest_count() const noexcept = 0;
     /// Destroys the ids in these rows, from the last on. Calls `destroy_marked` instead for those
     /// that are marked, or have used their last version. The caller removes the rows.
     virtual void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
@@ -152,8 +176,16 @@ public:
 
 protected:
     ~entity_directory() = default;
+    [[nodiscard]] virtual bool find_guest(std::uint64_t e) const noexcept = 0;
+    void note_guests() noexcept { has_guests_ = true; }
+    void count_change() noexcept { ++changes_; }
+    /// The same, for functions that any thread may call.
+    void count_reservation() noexcept { reservations_.fetch_add_relaxed(1); }
 
 private:
+    bool has_guests_ = false;
+    std::uint64_t changes_ = 0;
+    atomic_word<std::uint64_t> reservations_;
     unsigned key_bits_;
     std::uint64_t null_;
 };

@@ -6,6 +6,7 @@
 
 #include <muster/change/gate.hpp>
 #include <muster/entity/entity_directory.hpp>
+#include <muster/entity/guest_table.hpp>
 #include <muster/entity/record.hpp>
 #include <muster/id/slot_pool.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -26,7 +27,8 @@ public:
     static constexpr std::size_t row_limit = std::size_t{1} << record_type::row_bits;
     static constexpr std::size_t chunk_limit = std::size_t{1} << record_type::chunk_bits;
 
-    explicit entity_table(const id_pool_options& options) : pool_(options) {}
+    explicit entity_table(const id_pool_options& options)
+        : pool_(options), first_direct_(pool_.dense_first_key()) {}
     entity_table(const entity_table&) = delete;
     entity_table& operator=(const entity_table&) = delete;
     ~entity_table();
@@ -34,16 +36,28 @@ public:
     [[nodiscard]] pool_type& pool() noexcept { return pool_; }
     [[nodiscard]] const pool_type& pool() const noexcept { return pool_; }
 
-    /// Returns the record of a living entity, or null.
+    /// The first key that lookups may find in the dense array without a call: that of the array. If
+    /// there are guests, it is beyond all keys, so that all lookups make the call. This costs those
+    /// of worlds without guests nothing, as a test would.
+    [[nodiscard]] std::uint64_t first_direct_key() const noexcept { return first_direct_; }
+
+    /// Exchanges the state of the pool; see `slot_pool::exchange`.
+    void exchange(typename pool_type::pool_state& state) noexcept {
+        pool_.exchange(state);
+        if (!has_guests()) first_direct_ = pool_.dense_first_key();
+    }
+
+    /// Returns the record of a living entity, native or guest, or null.
     [[nodiscard]] const record_type* find(id_type e) const noexcept {
         const record_type* const records = pool_.dense();
         const id_type origin = pool_.origin();
-        const std::uint64_t place = e.key() - pool_.dense_first_key();
+        const std::uint64_t place = e.key() - first_direct_;
         if (place >= pool_.dense_count()) [[unlikely]]
             return find_overflow(e);
         return records[place].seen().is(e, origin) ? records + place : nullptr;
     }
-    /// Like `find`, for keys outside of the dense array, and for ids of the current phase.
+    /// Like `find`, for keys outside of the dense array, for ids of the current phase, and for all
+    /// ids if there are guests.
     [[gnu::pure]] const record_type* find_overflow(id_type e) const noexcept;
 
     /// Returns the record of a key, or null.
@@ -58,6 +72,18 @@ public:
         // SAFETY: the column stores ids, aligned for them.
         return reinterpret_cast<id_type*>(chunk.ids.data);
     }
+
+    // ---- guests --------------------------------------------------------------------------------
+
+    /// Whether entities that another world has issued may have rows here. Never without world bits.
+    [[nodiscard]] bool has_guests() const noexcept {
+        return Layout::world_bits != 0 && guests_ != nullptr;
+    }
+    [[nodiscard]] guest_table<Layout>* guests() const noexcept { return guests_; }
+    /// Creates the table of guests with the first.
+    guest_table<Layout>& ensure_guests();
+    /// Returns the record of a native entity or of a guest, which must be alive.
+    [[nodiscard]] record_type& record_of(id_type e) const noexcept;
 
     // ---- rows ----------------------------------------------------------------------------------
 
@@ -86,7 +112,9 @@ private:
                      std::size_t to_row, gate& changes) noexcept;
 
     pool_type pool_;
-    sharing* sharing_ = nullptr;  // owned; while several threads create ids
+    std::uint64_t first_direct_;             // see `first_direct_key`
+    sharing* sharing_ = nullptr;             // owned; while several threads create ids
+    guest_table<Layout>* guests_ = nullptr;  // owned; null until the first guest arrives
 };
 
 /// What code without a layout sees of an `entity_table`.
@@ -124,6 +152,11 @@ public:
     void create_rows_at(chunk_data& into, id_span wanted) override;
     [[nodiscard]] std::uint64_t highest_free_from(std::uint64_t from) const override;
     bool destroy(std::uint64_t e) noexcept override;
+    void adopt_rows(chunk_data& into, std::size_t count) override;
+    void forget_guests() noexcept override;
+    [[nodiscard]] bool find_guest(std::uint64_t e) const noexcept override;
+    [[nodiscard]] std::uint64_t next_guest(std::uint64_t e) const noexcept override;
+    [[nodiscard]] std::size_t guest_count() const noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
                       const destroy_marks& marks,
                       void (*destroy_marked)(void* context, std::uint64_t e) noexcept,

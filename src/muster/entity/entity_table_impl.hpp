@@ -6,6 +6,8 @@
 #include <muster/id/exact_ids.hpp>
 #include <muster/id/pool_sharing.hpp>
 
+#include <algorithm>
+
 namespace muster::detail {
 
 template <class Layout>
@@ -18,6 +20,34 @@ struct entity_table<Layout>::sharing {
 template <class Layout>
 entity_table<Layout>::~entity_table() {
     delete sharing_;
+    delete guests_;
+}
+
+template <class Layout>
+void guest_table<Layout>::order() noexcept {
+    const auto by_value = [](id_type a, id_type b) { return a.value() < b.value(); };
+    id_type* const all = order_.begin();
+    std::sort(all + ordered_, order_.end(), by_value);
+    // Heap sort would do without memory, but this list is long and almost sorted.
+    std::inplace_merge(all, all + ordered_, order_.end(), by_value);
+    order_.erase_if([&](id_type e) { return find(e) == nullptr; });
+    const id_type* const end = std::unique(order_.begin(), order_.end());
+    order_.erase(end, order_.end());
+    ordered_ = order_.size();
+}
+
+template <class Layout>
+auto entity_table<Layout>::ensure_guests() -> guest_table<Layout>& {
+    if (guests_ == nullptr) guests_ = new guest_table<Layout>;
+    first_direct_ = std::uint64_t{1} << 63;
+    return *guests_;
+}
+
+template <class Layout>
+auto entity_table<Layout>::record_of(id_type e) const noexcept -> record_type& {
+    if (has_guests() && e.world() != pool_.world())
+        if (record_type* const found = guests_->find(e)) return *found;
+    return *find_record(e.key());
 }
 
 template <class Layout>
@@ -42,6 +72,8 @@ template <class Layout>
 auto entity_table<Layout>::find_overflow(id_type e) const noexcept -> const record_type* {
     const record_type* const found = pool_.find(e.key());
     if (found != nullptr && found->seen().is(e, pool_.origin())) return found;
+    if (has_guests())
+        if (const record_type* const guest = guests_->find(e)) return guest;
     return sharing_ != nullptr && sharing_->ids.has(e) ? &sharing_->without_components : nullptr;
 }
 
@@ -115,7 +147,8 @@ bool entity_adapter<Layout>::find(std::uint64_t e, location& at) const noexcept 
 template <class Layout>
 bool entity_adapter<Layout>::is_foreign(std::uint64_t e) const noexcept {
     const id_type id = typed(e);
-    return Layout::world_bits != 0 && id.world() != 0 && id.world() != pool().world();
+    return Layout::world_bits != 0 && id.world() != 0 && id.world() != pool().world() &&
+           !entity_directory::is_guest(e);
 }
 
 template <class Layout>
@@ -130,7 +163,8 @@ std::uint64_t entity_adapter<Layout>::next_living(std::uint64_t key) const noexc
 
 template <class Layout>
 bool entity_adapter<Layout>::is_dense(std::uint64_t e) const noexcept {
-    return pool().is_dense(key_of(e));
+    return pool().is_dense(key_of(e)) &&
+           (Layout::world_bits == 0 || typed(e).world() == pool().world());
 }
 
 template <class Layout>
@@ -140,7 +174,7 @@ std::size_t entity_adapter<Layout>::capacity() const noexcept {
 
 template <class Layout>
 void entity_adapter<Layout>::place(std::uint64_t e, location at) noexcept {
-    pool().find(key_of(e))->place(at.chunk, at.row);
+    table_.record_of(typed(e)).place(at.chunk, at.row);
 }
 
 template <class Layout>
@@ -148,6 +182,11 @@ void entity_adapter<Layout>::place_rows(const chunk_data& chunk, std::size_t fir
                                         std::size_t count, chunk_index where) noexcept {
     const id_type* const all = table_.ids(chunk) + first;
     const std::size_t step = where == chunk_index{} ? 0 : 1;
+    if (chunk.has_guests) {
+        for (std::size_t i = 0; i < count; ++i)
+            table_.record_of(all[i]).place(where, (first + i) * step);
+        return;
+    }
     for (std::size_t i = 0; i < count; ++i)
         pool().find(all[i].key())->place(where, (first + i) * step);
 }
@@ -196,7 +235,16 @@ void entity_adapter<Layout>::move_row(std::uint64_t e, const transition& step,
 
 template <class Layout>
 void entity_adapter<Layout>::remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept {
-    table_.remove_row(*table_.find_record(key_of(e)), from, changes);
+    record_type& found = table_.record_of(typed(e));
+    const std::size_t row = found.row();
+    if (from.has_guests) {
+        found.place(chunk_index{}, 0);
+        const busy_guard busy(changes);
+        if (from.destroy_row(row)) table_.record_of(table_.ids(from)[row]).place(from.index, row);
+    } else {
+        table_.remove_row(found, from, changes);
+    }
+    from.note_removed(row);
 }
 
 template <class Layout>
@@ -206,16 +254,19 @@ void entity_adapter<Layout>::prepare(std::size_t count) {
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::create() {
+    entity_directory::count_change();
     return pool().create().value();
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_all(id_span out) {
+    entity_directory::count_change();
     pool().create(typed(out));
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_rows(chunk_data& into, std::size_t count) noexcept {
+    entity_directory::count_change();
     const std::size_t first = into.size;
     pool().create_now(std::span<id_type>(table_.ids(into) + first, count),
                       [index = into.index, first](record_type& made, std::size_t i) {
@@ -226,6 +277,7 @@ void entity_adapter<Layout>::create_rows(chunk_data& into, std::size_t count) no
 
 template <class Layout>
 void entity_adapter<Layout>::undo_create(std::uint64_t e) noexcept {
+    entity_directory::count_change();
     pool().undo_create(typed(e));
 }
 
@@ -236,6 +288,7 @@ void entity_adapter<Layout>::refuse_at(std::uint64_t wanted) const {
 
 template <class Layout>
 void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
+    entity_directory::count_change();
     pool().create_at(typed(wanted));
 }
 
@@ -246,6 +299,7 @@ void entity_adapter<Layout>::refuse_at(id_span wanted) {
 
 template <class Layout>
 void entity_adapter<Layout>::create_rows_at(chunk_data& into, id_span wanted) {
+    entity_directory::count_change();
     exact_ids<Layout, record_type> made(pool(), typed(wanted));
     const std::size_t first = into.size;
     if (into.index == chunk_index{}) return made.create([](record_type&, std::size_t) {});
@@ -272,16 +326,51 @@ std::uint64_t entity_adapter<Layout>::highest_free_from(std::uint64_t from) cons
 
 template <class Layout>
 bool entity_adapter<Layout>::destroy(std::uint64_t e) noexcept {
+    entity_directory::count_change();
+    if (table_.has_guests() && table_.guests()->erase(typed(e))) return true;
     return pool().destroy(typed(e));
+}
+
+template <class Layout>
+void entity_adapter<Layout>::adopt_rows(chunk_data& into, std::size_t count) {
+    entity_directory::count_change();
+    guest_table<Layout>& guests = table_.ensure_guests();
+    entity_directory::note_guests();
+    guests.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+        guests.insert(table_.ids(into)[into.size + i], into.index, into.size + i);
+    guests.order();
+    into.size += count;
+}
+
+template <class Layout>
+bool entity_adapter<Layout>::find_guest(std::uint64_t e) const noexcept {
+    return table_.guests()->find(typed(e)) != nullptr;
+}
+
+template <class Layout>
+void entity_adapter<Layout>::forget_guests() noexcept {
+    if (table_.has_guests()) table_.guests()->clear();
+}
+
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::next_guest(std::uint64_t e) const noexcept {
+    return table_.has_guests() ? table_.guests()->next(typed(e)).value() : null();
+}
+
+template <class Layout>
+std::size_t entity_adapter<Layout>::guest_count() const noexcept {
+    return table_.has_guests() ? table_.guests()->size() : 0;
 }
 
 template <class Layout>
 void entity_adapter<Layout>::destroy_rows(
     const chunk_data& chunk, std::size_t first, std::size_t count, const destroy_marks& marks,
     void (*destroy_marked)(void* context, std::uint64_t e) noexcept, void* context) noexcept {
+    entity_directory::count_change();
     for (std::size_t i = count; i-- != 0;) {
         const id_type e = table_.ids(chunk)[first + i];
-        if (!marks.test(e.key()) && pool().is_destroyed_easily(e)) [[likely]]
+        if (!marks.test(e.key()) && !chunk.has_guests && pool().is_destroyed_easily(e)) [[likely]]
             pool().destroy_now(e);
         else
             destroy_marked(context, e.value());
@@ -295,6 +384,7 @@ void entity_adapter<Layout>::reserve(std::size_t count) {
 
 template <class Layout>
 std::size_t entity_adapter<Layout>::recycle_tombstones() {
+    entity_directory::count_change();
     return pool().recycle_tombstones();
 }
 
@@ -305,6 +395,7 @@ void entity_adapter<Layout>::trim() noexcept {
 
 template <class Layout>
 void entity_adapter<Layout>::take_reserved(array_list<std::uint64_t>& out) {
+    entity_directory::count_reservation();
     const auto taken = pool().take_keys(pool().fair_count());
     for (std::uint64_t i = taken.count; i != 0; --i)
         out.push_back(pool().id_of_taken(taken.first + i - 1).value());
@@ -327,21 +418,25 @@ std::size_t entity_adapter<Layout>::fair_count() const noexcept {
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::reserve_id() {
+    entity_directory::count_reservation();
     return pool().reserve_id().value();
 }
 
 template <class Layout>
 bool entity_adapter<Layout>::claim_reserved(std::uint64_t e) {
+    entity_directory::count_change();
     return pool().claim_reserved(typed(e));
 }
 
 template <class Layout>
 void entity_adapter<Layout>::give_up(std::uint64_t e) {
+    entity_directory::count_change();
     pool().give_up(typed(e));
 }
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::create_shared() {
+    entity_directory::count_reservation();
     return table_.shared()->ids.create().value();
 }
 

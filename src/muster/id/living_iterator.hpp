@@ -1,4 +1,4 @@
-// living_iterator: iterates over living ids in key order.
+// living_iterator: iterates over living ids in the order of their source.
 #pragma once
 
 #include <muster/id/id.hpp>
@@ -7,9 +7,9 @@
 
 namespace muster::detail {
 
-/// `Source` has `next_living(key)`, which returns the lowest living id whose key is `key` or above,
-/// or the null id. The source may change during the iteration: an iterator holds a key, not an
-/// address, and continues with the next key that is then alive.
+/// `Source` has `next_after(id)`, which returns the living id that comes after this id in its order,
+/// or the null id. The source may change during the iteration: an iterator holds an id, not an
+/// address, and continues with the next id that is then alive.
 template <class Source, class Id>
 class living_iterator {
 public:
@@ -26,7 +26,7 @@ public:
 
     [[nodiscard]] Id operator*() const noexcept { return at_; }
     living_iterator& operator++() noexcept {
-        at_ = source_->next_living(at_.key() + 1);
+        at_ = source_->next_after(at_);
         return *this;
     }
     living_iterator operator++(int) noexcept {

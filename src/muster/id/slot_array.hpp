@@ -106,6 +106,9 @@ public:
         return id_type{};
     }
 
+    /// Returns the living id with the next higher key, or the null id.
+    [[nodiscard]] id_type next_after(id_type e) const noexcept { return next_living(e.key() + 1); }
+
     /// Calls `callback(key, slot)` for each slot, in any order.
     template <class Callback>
     void each(Callback callback) const {

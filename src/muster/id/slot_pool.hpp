@@ -71,6 +71,7 @@ public:
     using base::first_version;
     using base::is_dense;
     using base::is_ready;
+    using base::next_after;
     using base::next_living;
     using base::origin;
     using base::prepare;

@@ -134,7 +134,7 @@ public:
         static_assert(loop::template takes_row<Callback>,
                       "muster: the callback takes the components of the query in order, "
                       "optionally preceded by the entity.");
-        const detail::chunk_range all = chunks();
+        const detail::chunk_range all = chunks_to_loop();
         here_type here = all.is_plain ? here_type() : start<here_type>();
         detail::walk<Layout>* const walk = here.get();
         typename store_type::open_scope changes(*store_);
@@ -188,7 +188,7 @@ public:
     using sentinel = detail::query_sentinel;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
     [[nodiscard]] iterator begin() const {
-        const detail::chunk_range all = chunks();
+        const detail::chunk_range all = chunks_to_loop();
         using walk_type = detail::walk_of<Layout>;
         return iterator(*store_, all, all.is_plain ? walk_type() : start<walk_type>());
     }
@@ -245,11 +245,35 @@ private:
         return made;
     }
 
+    /// Marks the columns that a loop may write; see `write_tracker`.
+    void mark_written(const detail::chunk_range& all) const {
+        (mark_written(all, store_->template find_fragment<typename argument<Ts>::type>(),
+                      argument<Ts>::is_written),
+         ...);
+    }
+    void mark_written(const detail::chunk_range& all, const detail::fragment_data& fragment,
+                      bool is_written) const noexcept {
+        if (!is_written) return;
+        if (fragment.sparse_values != nullptr) store_->writes.mark(fragment, {});
+        for (const detail::chunk_data* chunk : all) store_->writes.mark(fragment, chunk->index);
+    }
+
     /// Loops open their scope only after this call. So if no scope is open, no loop uses a list.
     [[nodiscard]] detail::chunk_range chunks() const {
         if (store_->gate.is_parallel()) [[unlikely]]
             return shared_chunks();
         return cache_->read(list(), store_->depth() != 0);
+    }
+    /// Like `chunks`, for a loop that may write the components.
+    [[nodiscard]] detail::chunk_range chunks_to_loop() const {
+        if (store_->gate.concerns_loops()) [[unlikely]]
+            return chunks_to_mark();
+        return cache_->read(list(), store_->depth() != 0);
+    }
+    [[nodiscard, gnu::noinline]] detail::chunk_range chunks_to_mark() const {
+        const detail::chunk_range all = chunks();
+        if (store_->gate.is_tracking()) mark_written(all);
+        return all;
     }
     /// Like `chunks`, in a parallel phase: returns the window of this thread if the window belongs
     /// to this list, otherwise all matching chunks. Threads of the phase may call it at the same

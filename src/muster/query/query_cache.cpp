@@ -248,20 +248,56 @@ void query_cache::refresh(match_list& list, bool has_loops) {
         if (!is_resolved) list.generation = now.generation;
     }
     const std::size_t first_new = list.chunks.size();
-    for (; list.seen < graph_.all().size(); ++list.seen) {
-        chunk_data* const chunk = graph_.all()[list.seen];
-        // Neither chunk 0 nor chunks with sparse fragments have rows.
-        if (to_int(chunk->index) == 0 || chunk->has_sparse || !may_match(list.question, *chunk))
-            continue;
-        list.chunks.push_back(chunk);
-        if (is_resolved)
-            for (const term& wanted : list.question)
-                if (wanted.kind != term_kind::without && match(wanted, *chunk).value != nullptr)
-                    list.has_outside = true;
-    }
+    if (is_resolved)
+        add_resolved(list);
+    else
+        add_plain(list);
     if (list.has_outside) list.is_plain = false;  // a walk shows the values
     if (list.question.order() != resolver_index::none && list.chunks.size() != first_new)
         sort(list);
+}
+
+/// Adds the matching chunks that were not seen yet. Looks up the fragments once for all chunks. A new
+/// list visits only the chunks of the rarest required fragment.
+void query_cache::add_plain(match_list& list) const {
+    const fragment_data* fragments[terms::limit];
+    const fragment_data* rarest = nullptr;
+    for (std::size_t i = 0; i < list.question.size(); ++i) {
+        const term& wanted = list.question.begin()[i];
+        fragments[i] = &fragment_of(wanted);
+        if (wanted.kind == term_kind::with && fragments[i]->sparse_values == nullptr &&
+            (rarest == nullptr || fragments[i]->chunks.size() < rarest->chunks.size()))
+            rarest = fragments[i];
+    }
+    const auto add = [&](chunk_data& chunk) {
+        // Neither chunk 0 nor chunks with sparse fragments have rows.
+        if (to_int(chunk.index) == 0 || chunk.has_sparse) return;
+        const bool fits = judge(list.question, chunk, [&](const term& wanted) {
+            const fragment_data& fragment = *fragments[&wanted - list.question.begin()];
+            return fragment.sparse_values != nullptr ||
+                   chunk.has(fragment) == (wanted.kind != term_kind::without);
+        });
+        if (fits) list.chunks.push_back(&chunk);
+    };
+    if (list.seen == 0 && rarest != nullptr) {
+        list.chunks.reserve(rarest->chunks.size());  // must not fail between two chunks
+        for (const chunk_index index : rarest->chunks) add(graph_.at(index));
+        list.seen = graph_.all().size();
+    }
+    for (; list.seen < graph_.all().size(); ++list.seen) add(*graph_.all()[list.seen]);
+}
+
+/// Like `add_plain`, for a question whose terms may be answered by resolvers.
+void query_cache::add_resolved(match_list& list) const {
+    for (; list.seen < graph_.all().size(); ++list.seen) {
+        chunk_data* const chunk = graph_.all()[list.seen];
+        if (to_int(chunk->index) == 0 || chunk->has_sparse || !may_match(list.question, *chunk))
+            continue;
+        list.chunks.push_back(chunk);
+        for (const term& wanted : list.question)
+            if (wanted.kind != term_kind::without && match(wanted, *chunk).value != nullptr)
+                list.has_outside = true;
+    }
 }
 
 /// Sorts the chunks. Does not allocate: chunks that the resolver does not order are compared by

@@ -141,6 +141,8 @@ public:
 private:
     void refresh(match_list& list, bool has_loops);
     void find_sparse(match_list& list) const;
+    void add_plain(match_list& list) const;
+    void add_resolved(match_list& list) const;
     void sort(match_list& list) const;
     [[nodiscard]] std::uint64_t version_of(const terms& question) const noexcept;
     [[nodiscard]] const term_resolver& resolver_of(resolver_index index) const noexcept {

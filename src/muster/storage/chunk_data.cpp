@@ -60,6 +60,26 @@ void chunk_data::resize(std::size_t wanted, argument_addresses arguments) {
     capacity = wanted;
 }
 
+void chunk_data::prepare_followers(std::size_t more) {
+    for (row_follower* follower : followers) follower->prepare(*this, more);
+}
+
+void chunk_data::tell_appended(std::size_t first, std::size_t count) const noexcept {
+    for (row_follower* follower : followers) follower->appended(*this, first, count);
+}
+
+void chunk_data::tell_removed(std::size_t row) const noexcept {
+    for (row_follower* follower : followers) follower->removed(*this, row);
+}
+
+void chunk_data::tell_restored(std::size_t row) const noexcept {
+    for (row_follower* follower : followers) follower->restored(*this, row);
+}
+
+void chunk_data::tell_truncated() const noexcept {
+    for (row_follower* follower : followers) follower->truncated(*this, size);
+}
+
 void chunk_data::shrink() noexcept {
     if (capacity == size) return;
     // A column whose reallocation fails keeps its larger memory: the rows still fit.

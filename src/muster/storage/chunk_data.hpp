@@ -17,6 +17,7 @@
 #include <muster/storage/column.hpp>
 #include <muster/storage/edge_table.hpp>
 #include <muster/storage/id_column.hpp>
+#include <muster/storage/row_follower.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,9 @@ struct MUSTER_API chunk_data {
     chunk_index index{};
     bool is_nontrivial = false;  // moving or destroying values runs user code
     bool has_sparse = false;     // only names a set with a sparse fragment; never has rows
+    bool is_followed = false;    // `followers` is not empty
+    bool has_guests = false;     // its entities were issued by other worlds
+    bool is_away = false;        // stands for other worlds; see `chunk_graph::away_chunk`
 
     // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.
     bool is_complete = true;               // has all needed fragments, and none is sparse
@@ -50,6 +54,8 @@ struct MUSTER_API chunk_data {
     array_list<std::uint64_t> words;       // of its fragments with `has_word`, in their order
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
     std::size_t forgotten = 0;             // rows hidden by `forget_rows`
+    array_list<row_follower*> followers;   // of its fragments, and of all chunks
+    mutable std::uint64_t rows_written = 0;  // see `write_tracker`
 
     chunk_data();
     chunk_data(const chunk_data&) = delete;
@@ -61,6 +67,11 @@ struct MUSTER_API chunk_data {
     }
     void set_id(std::size_t row, std::uint64_t id) const noexcept {
         write_id(ids.at(row), id, ids.size);
+    }
+
+    /// Whether fast paths may append, move and remove rows.
+    [[nodiscard]] bool has_plain_rows() const noexcept {
+        return !is_followed && !has_guests && !is_away;
     }
 
     [[nodiscard]] bool has(const fragment_data& fragment) const noexcept {
@@ -82,6 +93,27 @@ struct MUSTER_API chunk_data {
     void make_room(std::size_t more, std::size_t limit, argument_addresses arguments) {
         if (capacity - size < more) [[unlikely]]
             grow(more, limit, arguments);
+    }
+
+    /// Like `make_room`, and prepares the followers. For all moves except for fast paths.
+    void prepare_rows(std::size_t more, std::size_t limit, argument_addresses arguments) {
+        make_room(more, limit, arguments);
+        if (is_followed) prepare_followers(more);
+    }
+    void prepare_followers(std::size_t more);
+
+    /// Tell the followers what has happened to the rows; see `row_follower`.
+    void note_appended(std::size_t first, std::size_t count) const noexcept {
+        if (is_followed && count != 0) tell_appended(first, count);
+    }
+    void note_removed(std::size_t row) const noexcept {
+        if (is_followed) tell_removed(row);
+    }
+    void note_restored(std::size_t row) const noexcept {
+        if (is_followed) tell_restored(row);
+    }
+    void note_truncated() const noexcept {
+        if (is_followed) tell_truncated();
     }
 
     /// Frees memory beyond the rows. A column whose reallocation fails keeps its memory.
@@ -106,6 +138,7 @@ struct MUSTER_API chunk_data {
     void forget_rows() noexcept {
         forgotten = size;
         size = 0;
+        note_truncated();
     }
     /// Destroys the values of the hidden rows.
     void end_values() noexcept {
@@ -118,6 +151,10 @@ struct MUSTER_API chunk_data {
     void destroy_values(std::size_t first, std::size_t count) const noexcept;
 
 private:
+    MUSTER_COLD void tell_appended(std::size_t first, std::size_t count) const noexcept;
+    MUSTER_COLD void tell_removed(std::size_t row) const noexcept;
+    MUSTER_COLD void tell_restored(std::size_t row) const noexcept;
+    MUSTER_COLD void tell_truncated() const noexcept;
     void destroy_values_at(std::size_t row, std::size_t last) const noexcept;
     void grow(std::size_t more, std::size_t limit, argument_addresses arguments);
     void resize(std::size_t wanted, argument_addresses arguments);

@@ -51,10 +51,14 @@ void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added)
 chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_t row_limit)
     : id_type_(id_type), limit_(limit), row_limit_(row_limit) {
     ensure({});
+    away_.is_away = true;
+    away_.index = away_index;
+    reserve_more(by_index_, 1);
+    by_index_.push_back(&away_);
 }
 
 chunk_graph::~chunk_graph() {
-    for (const chunk_data* chunk : by_index_) delete chunk;
+    for (const chunk_data* chunk : order_) delete chunk;
 }
 
 chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noexcept {
@@ -87,6 +91,15 @@ void chunk_graph::invalidate() noexcept {
     edge_epoch_ = epoch_ << edge_key::epoch_shift;
 }
 
+void chunk_graph::follow_all(row_follower* follower) noexcept {
+    for (chunk_data* chunk : order_) {
+        if (follower_ != nullptr) chunk->followers.erase_value(follower_);
+        if (follower != nullptr) chunk->followers.push_back(follower);
+        chunk->is_followed = !chunk->followers.empty();
+    }
+    follower_ = follower;
+}
+
 void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     const auto has = [&](const fragment_data* needed) { return chunk.has(*needed); };
     chunk.is_complete = !chunk.has_sparse &&
@@ -96,7 +109,7 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
     chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);
     chunk.notifies_remove = has_hooks(chunk.fragments, remove_hooks);
-    chunk.quiet_epoch = chunk.notifies_remove ? 0 : epoch_;
+    chunk.quiet_epoch = chunk.notifies_remove || !chunk.has_plain_rows() ? 0 : epoch_;
     chunk.traits_epoch = epoch_;
 }
 
@@ -124,6 +137,12 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, word_list word
             made->is_nontrivial |=
                 fragment->type->relocate != nullptr || fragment->type->destroy != nullptr;
         }
+    if (!made->has_sparse)
+        for (const fragment_data* fragment : set)
+            if (fragment->follower != nullptr) made->followers.push_back(fragment->follower);
+    if (follower_ != nullptr) made->followers.push_back(follower_);
+    made->is_followed = !made->followers.empty();
+    made->has_guests = std::ranges::any_of(set, &fragment_data::holds_guests);
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);
@@ -157,6 +176,7 @@ chunk_data& chunk_graph::add(std::span<fragment_data* const> set, word_list word
 /// Frees a chunk, which is not in `order_` any more.
 void chunk_graph::forget(chunk_data& chunk) noexcept {
     by_set_.erase(chunk);
+    for (row_follower* follower : chunk.followers) follower->freed(chunk);
     for (fragment_data* fragment : chunk.fragments) {
         if (fragment->single_chunk == chunk.index) fragment->single_chunk = chunk_index{};
         fragment->set_base(chunk.index, nullptr);

@@ -10,6 +10,7 @@
 // An edge that adds or removes several fragments is named by the chunk of these fragments, which
 // may never have rows. Chunks with sparse fragments never have any; no edge leads to them.
 // Chunk 0 is the empty set. It has no rows, since entities without fragments are in no chunk.
+// Chunk 1 has no rows either: see `away_index`.
 //
 // The graph counts epochs. A new epoch begins when anything changes that a transition depends on:
 // traits, hooks, the first value of an untyped fragment, freed chunks. All edges are then out of
@@ -40,6 +41,10 @@ public:
     ~chunk_graph();
 
     [[nodiscard]] chunk_data& empty_chunk() const noexcept { return *by_index_[0]; }
+    /// The chunk of entities whose rows are in other worlds. It has no fragments and no rows, is
+    /// not in `all`, and no transition leads from or to it. The row of an entity in it is the
+    /// number of the other world.
+    static constexpr chunk_index away_index{1};
     [[nodiscard]] chunk_data& at(chunk_index index) const noexcept {
         return *by_index_[to_int(index)];
     }
@@ -63,6 +68,10 @@ public:
     chunk_data& regroup(const chunk_data& from, word_list words) {
         return ensure(from.fragments, words);
     }
+
+    /// Makes `follower` follow the rows of all chunks, also of later ones; null: no one. The caller
+    /// has made room in the chunks.
+    void follow_all(row_follower* follower) noexcept;
 
     /// The current epoch. Never 0, never reused.
     [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_; }
@@ -99,7 +108,8 @@ private:
     void update_traits(chunk_data& chunk) const noexcept;
     void forget(chunk_data& chunk) noexcept;
 
-    array_list<chunk_data*> by_index_;  // owned; null: the number is free
+    chunk_data away_;                   // chunk 1
+    array_list<chunk_data*> by_index_;  // owned, except for chunk 1; null: the number is free
     std::uint64_t epoch_ = 1;
     std::uint64_t edge_epoch_ = std::uint64_t{1} << edge_key::epoch_shift;
     std::uint64_t generation_ = 1;
@@ -110,6 +120,7 @@ private:
     std::size_t limit_;
     std::size_t row_limit_;
     std::uint64_t last_serial_ = 0;
+    row_follower* follower_ = nullptr;  // of all chunks
 };
 
 }  // namespace muster::detail

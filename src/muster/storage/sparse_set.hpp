@@ -122,6 +122,7 @@ public:
 
     fragment_data* fragment;      // null: destroyed; pending values await the next fragment
     const std::uint32_t ordinal;  // among the sparse fragments of a world
+    std::uint64_t written = 0;    // the tick of the last write; see `write_tracker`
     [[nodiscard]] std::size_t size() const noexcept { return size_.count(); }
     /// No slot from here on has an entity.
     [[nodiscard]] std::uint32_t end() const noexcept { return end_; }

@@ -51,7 +51,8 @@ struct MUSTER_API transition {
     chunk_data* from = nullptr;
     chunk_data* to = nullptr;
     array_list<std::uint32_t> columns;  // per column of `from`: the column of `to`, or `dropped`
-    bool is_plain = false;       // calls no hooks, and concerns no sparse fragments or defaults
+    bool is_plain = false;       // calls no hooks, and concerns no sparse fragments or defaults;
+                                 // nothing follows the rows of its chunks
     bool is_hooked = false;      // would be plain without its hooks, and moves only bytes
     bool moves_bytes = false;    // needs no user code except for hooks: bytes move, nothing else
     bool drops = false;          // a column is dropped

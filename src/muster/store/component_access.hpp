@@ -72,7 +72,8 @@ public:
     // ---- lookup --------------------------------------------------------------------------------
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return table_.pool().size() - catalog.world_owned_count();
+        return table_.pool().size() - catalog.world_owned_count() - exchange.away_count() +
+               (table_.has_guests() ? table_.guests()->size() : 0);
     }
     [[nodiscard]] bool alive(id_type e) const noexcept { return find(e) != nullptr; }
     /// Returns the record of a living entity, or null.
@@ -80,9 +81,10 @@ public:
     [[nodiscard]] record_type* find_record(std::uint64_t key) const noexcept {
         return table_.find_record(key);
     }
-    /// Returns the living id with the lowest key at or above `key`, or the null id. Skips
-    /// world-owned ids.
-    [[nodiscard]] id_type next_living(std::uint64_t key) const noexcept;
+    /// Returns the entity after this one: first those that this world has issued, by key, then
+    /// guests, by id. The null id is before the first and after the last. Skips world-owned ids
+    /// and entities that are away.
+    [[nodiscard]] id_type next_after(id_type e) const noexcept;
 
     template <class T>
     [[nodiscard]] T* find_value(id_type e) const noexcept {
@@ -99,7 +101,7 @@ public:
         const std::uint32_t limit = fragment.limit;
         const id_type origin = table_.pool().origin();
         const record_type* const records = table_.pool().dense();
-        const std::uint64_t first = table_.pool().dense_first_key();
+        const std::uint64_t first = table_.first_direct_key();
         const std::uint64_t count = table_.pool().dense_count();
         if (fragment.sparse_values != nullptr) [[unlikely]]
             return find_sparse<T>(e, fragment);
@@ -115,7 +117,7 @@ public:
     template <class T>
     [[nodiscard, gnu::noinline, gnu::pure]] T* find_overflow_value(
         id_type e, const fragment_data& fragment) const noexcept {
-        const record_type* const found = table_.find_overflow(e);
+        const record_type* const found = table_.find(e);
         std::byte* const base = found == nullptr ? nullptr : fragment.base(found->chunk());
         return base == nullptr ? nullptr : value_at<T>(base, found->row());
     }
@@ -161,7 +163,8 @@ public:
             const fragment_data& fragment = find_fragment<T>();
             if (is_always_sparse<T>() || fragment.sparse_values != nullptr)
                 return *find_sparse<T>(of.id, fragment);
-            const record_type& found = *find_record(of.id.key());
+            const record_type& found =
+                table_.has_guests() ? *find(of.id) : *find_record(of.id.key());
             return *value_at<T>(fragment.bases[to_int(found.chunk()) - fragment.first],
                                 found.row());
         }
@@ -328,6 +331,13 @@ public:
             if (const fragment_data& known = find_fragment(f);
                 gate.is_parallel() && known.is_of_type())
                 parallel.check_access(known.value_type, false, known.name);
+    }
+
+    /// Marks the values of a chunk as written, if writes are tracked: the caller receives them by a
+    /// mutable pointer. Any thread of a parallel phase may call it.
+    void mark_written(const fragment_data& fragment, const chunk_data& chunk) const noexcept {
+        if (gate.is_tracking()) [[unlikely]]
+            writes.mark(fragment, chunk.index);
     }
 
     /// Throws if the entity is not alive.

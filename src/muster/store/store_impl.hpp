@@ -30,12 +30,13 @@ component_access<Layout>::component_access(const world_options& options)
               .first_version = number.first_version()}) {}
 
 template <class Layout>
-auto component_access<Layout>::next_living(std::uint64_t key) const noexcept -> id_type {
+auto component_access<Layout>::next_after(id_type e) const noexcept -> id_type {
     const auto& pool = table_.pool();
-    id_type found = pool.next_living(larger(key, Layout::first_key));
-    while (found && catalog.is_world_owned(found.value()))
-        found = pool.next_living(found.key() + 1);
-    return found;
+    if (table_.has_guests() && e && e.world() != pool.world()) return table_.guests()->next(e);
+    id_type found = e ? pool.next_after(e) : pool.next_living(Layout::first_key);
+    while (found && (catalog.is_world_owned(found.value()) || exchange.is_away(found.value())))
+        found = pool.next_after(found);
+    return found || !table_.has_guests() ? found : table_.guests()->next({});
 }
 
 template <class Layout>
@@ -61,7 +62,8 @@ template <class Layout>
 [[gnu::flatten]] bool store<Layout>::destroy_placed(at_type of, record_type& found) {
     chunk_data& here = graph.at(found.chunk());
     if (here.quiet_epoch != graph.epoch()) [[unlikely]]
-        if (graph.refresh(here).notifies_remove) return destroyer.destroy(target(of));
+        if (graph.refresh(here).notifies_remove || !here.has_plain_rows())
+            return destroyer.destroy(target(of));
     table_.remove_row(found, here, gate);
     table_.pool().destroy_now(of.id);
     return true;

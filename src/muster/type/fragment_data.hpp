@@ -24,6 +24,7 @@
 
 namespace muster::detail {
 
+class row_follower;
 class sparse_set;
 
 /// A fragment's number in its world, in the order of registration.
@@ -95,6 +96,10 @@ struct MUSTER_API fragment_data {
     bool has_word = false;             // groups its entities by a word: see `chunk_data::words`
     array_list<fragment_data*> needs;  // required fragments, by index
     std::uint32_t needed_by = 0;       // how many fragments need this one
+    row_follower* follower = nullptr;  // watches the rows of its chunks; see `catalog::follow`
+    bool tracks_writes = false;        // `written` is in use
+    bool holds_guests = false;         // marks entities of other worlds, which cannot lose it
+    raw_array<std::uint64_t> written;  // by chunk, as `bases`: the tick of the last write
     std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
     bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
     boxed_value default_value;
@@ -117,7 +122,10 @@ struct MUSTER_API fragment_data {
     /// Sets the base of a chunk, for which there is room.
     void set_base(chunk_index chunk, std::byte* base) noexcept {
         const std::uint32_t at = to_int(chunk) - first;
-        for (; limit <= at; ++limit) bases[limit] = nullptr;
+        for (; limit <= at; ++limit) {
+            bases[limit] = nullptr;
+            if (tracks_writes) written[limit] = 0;
+        }
         bases[at] = base;
     }
 
@@ -137,6 +145,9 @@ struct MUSTER_API fragment_data {
     void copy_value(void* to, const void* from, std::size_t count) const;
     /// Constructs `count` default values. May throw, after destroying the values it made.
     void default_construct(void* at, std::size_t count) const;
+
+private:
+    void grow_bases(std::size_t count);
 };
 
 static_assert(offsetof(fragment_data, fallback) + sizeof(fragment_fallback) <= 64,

@@ -47,21 +47,31 @@ void fragment_data::default_construct(void* at, std::size_t count) const {
         type->construct_values(at, count);
 }
 
+void fragment_data::grow_bases(std::size_t count) {
+    if (tracks_writes) written.grow(count);
+    bases.grow(count);
+}
+
 void fragment_data::reserve_base(chunk_index chunk) {
     const std::uint32_t number = to_int(chunk);
     if (limit == 0) {
-        bases.grow(1);
+        grow_bases(1);
         first = number;
     } else if (number >= first) {
         const std::size_t needed = number - first + 1;
-        if (needed > bases.capacity()) bases.grow(larger(needed, bases.capacity() * 2));
+        if (needed > bases.capacity()) grow_bases(larger(needed, bases.capacity() * 2));
     } else {
         // Leaves room for as many chunks before this one, so that repeated growth stays cheap.
         const auto spare = static_cast<std::uint32_t>(smaller(number, limit));
         const std::uint32_t moved = first - number + spare;
-        bases.grow(std::size_t{limit} + moved);
+        grow_bases(std::size_t{limit} + moved);
         std::copy_backward(bases.data(), bases.data() + limit, bases.data() + limit + moved);
         std::fill_n(bases.data(), moved, nullptr);
+        if (tracks_writes) {
+            std::copy_backward(written.data(), written.data() + limit,
+                               written.data() + limit + moved);
+            std::fill_n(written.data(), moved, std::uint64_t{0});
+        }
         limit += moved;
         first -= moved;
     }
@@ -98,6 +108,7 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     made->is_hidden = info.hidden;
     made->is_internal = info.internal;
     made->codec = info.codec;
+    made->tracks_writes = tracks_writes_;
     place(*made);
     guard.made = nullptr;
     all_.push_back(made);
@@ -143,6 +154,14 @@ array_list<fragment_data*> fragment_table::list(std::uint32_t kind) const {
         return left.a != right.a ? left.a < right.a : left.b < right.b;
     });
     return found;
+}
+
+void fragment_table::track_writes(bool is_on) noexcept {
+    tracks_writes_ = is_on;
+    for (fragment_data* fragment : all_) {
+        fragment->tracks_writes = is_on;
+        if (!is_on) fragment->written.trim(0);
+    }
 }
 
 void fragment_table::remove(const fragment_data& fragment) noexcept {

@@ -56,6 +56,10 @@ public:
     /// Destroys the fragment; no chunk may have it any more.
     void remove(const fragment_data& fragment) noexcept;
 
+    /// Sets `tracks_writes` of all fragments, also of later ones. The caller has made room in
+    /// `written`.
+    void track_writes(bool is_on) noexcept;
+
     [[nodiscard]] const array_list<fragment_data*>& all() const noexcept { return all_; }
 
 private:
@@ -89,6 +93,7 @@ private:
     array_list<fragment_data*> all_;           // owned; in the order of registration
     std::uint32_t last_ = 0;
     hash_table<fragment_data, &fragment_data::key_hash> by_key_;
+    bool tracks_writes_ = false;
 };
 
 }  // namespace muster::detail

@@ -81,16 +81,14 @@ public:
         if (store_ == nullptr)
             detail::raise(errc::missing_component,
                           detail::text("the null chunk has no ", detail::type_name<T>()));
-        const detail::chunk_data& chunk = data();
-        return detail::span_of<T>(store_->template find_fragment<T>(), chunk, 0, chunk.size);
+        return span_of<T>(store_->template find_fragment<T>());
     }
     /// Like `components` by type, for a fragment. Throws as `world::get` does if the id is no
     /// fragment or its values are not of type T.
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
         if (store_ == nullptr) return components<T>();
-        const detail::chunk_data& chunk = data();
-        return detail::span_of<T>(detail::fragment_for<T>(*store_, fragment), chunk, 0, chunk.size);
+        return span_of<T>(detail::fragment_for<T>(*store_, fragment));
     }
     template <class T>
     [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
@@ -102,6 +100,7 @@ public:
         if (store_ == nullptr) return nullptr;
         const detail::chunk_data& chunk = data();
         const detail::fragment_data& known = store_->find_fragment(fragment);
+        store_->mark_written(known, chunk);
         return chunk.has(known) && known.type->size != 0 ? known.base(chunk.index) : nullptr;
     }
 
@@ -132,6 +131,12 @@ private:
         serial_ = chunk.serial;
     }
 
+    template <class T>
+    [[nodiscard]] std::span<T> span_of(const detail::fragment_data& fragment) const {
+        const detail::chunk_data& chunk = data();
+        store_->mark_written(fragment, chunk);
+        return detail::span_of<T>(fragment, chunk, 0, chunk.size);
+    }
     [[nodiscard]] const detail::chunk_data& data() const {
         const detail::chunk_data* const found = store_->graph.find(index_, serial_);
         if (found == nullptr) [[unlikely]]
@@ -165,7 +170,9 @@ public:
     [[nodiscard]] std::span<T> components() const {
         using type = std::remove_const_t<T>;
         store_.template check_access<type>(!std::is_const_v<T>);
-        return span_of<type>(store_.template find_fragment<type>());
+        const detail::fragment_data& fragment = store_.template find_fragment<type>();
+        if constexpr (!std::is_const_v<T>) store_.mark_written(fragment, chunk_);
+        return span_of<type>(fragment);
     }
     /// Returns whether all rows have T.
     template <class T>
@@ -179,7 +186,9 @@ public:
     /// Like `components` by type, for a fragment.
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
-        return span_of<T>(detail::fragment_for<T>(store_, fragment));
+        const detail::fragment_data& known = detail::fragment_for<T>(store_, fragment);
+        store_.mark_written(known, chunk_);
+        return span_of<T>(known);
     }
     template <class T>
     [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {

@@ -164,7 +164,7 @@ template <class Layout>
 class entity_calls<Layout>::entity_range {
 public:
     [[nodiscard]] entity_iterator begin() const noexcept {
-        return {*store_, store_->next_living(0)};
+        return {*store_, store_->next_after({})};
     }
     [[nodiscard]] entity_iterator end() const noexcept { return {*store_, id_type{}}; }
 

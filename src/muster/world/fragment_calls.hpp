@@ -86,6 +86,7 @@ public:
     [[nodiscard]] basic_location<Layout> locate(at_type e) {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.errors.raise_not_alive(e, "locate");
+        store_.errors.refuse_away(e, {found->chunk(), found->row()}, "locate");
         return {chunk_type(store_, store_.graph.at(found->chunk())), found->row()};
     }
 

@@ -201,8 +201,10 @@ public:
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.errors.raise_not_alive(e, "each_fragment");
         typename store_type::scope changes(store_);
-        for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value()))
+        for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value())) {
+            store_.changes.mark_written(e.id.value(), *fragment);
             callback(store_.id_of(*fragment), store_.components.find(e.id.value(), *fragment));
+        }
         changes.commit();
     }
     /// Like `each_fragment` above, but calls `callback(id fragment, const void* value)` and opens
