@@ -216,7 +216,7 @@ TEST_F(transitions_with_sparse, a_sparse_value_changes_no_chunk) {
     EXPECT_FALSE(adds.sparse_changes[0].was_there);
     EXPECT_TRUE(adds.sparse_changes[0].is_inserted);
     EXPECT_EQ(adds.sparse_changes[0].given, 0u);
-    EXPECT_FALSE(adds.is_plain || adds.moves_bytes || adds.ignores_sparse);
+    EXPECT_FALSE(adds.is_plain || adds.moves_bytes || adds.is_repeatable);
 }
 
 TEST_F(transitions_with_sparse, the_presence_of_a_sparse_value_decides_what_happens) {
@@ -251,10 +251,10 @@ TEST_F(transitions_with_sparse, a_needed_sparse_fragment_gets_its_default_value)
     EXPECT_TRUE(build(graph.empty_chunk(), {put(a)}, {&b}).sparse_changes.empty());
 }
 
-TEST_F(transitions_with_sparse, a_change_of_chunk_fragments_alone_ignores_sparse_values) {
-    EXPECT_TRUE(build(chunk({&a}), {put(c), remove(a)}).ignores_sparse);
-    EXPECT_FALSE(build(chunk({&a}), {put(c), remove(b)}).ignores_sparse);
-    EXPECT_FALSE(build(chunk({&a}), {clear()}).ignores_sparse);
+TEST_F(transitions_with_sparse, a_change_of_chunk_fragments_alone_is_repeatable) {
+    EXPECT_TRUE(build(chunk({&a}), {put(c), remove(a)}).is_repeatable);
+    EXPECT_FALSE(build(chunk({&a}), {put(c), remove(b)}).is_repeatable);
+    EXPECT_FALSE(build(chunk({&a}), {clear()}).is_repeatable);
 }
 
 // ---- transition_cache --------------------------------------------------------------------------
