@@ -32,6 +32,7 @@ struct pinned {
 
 using fragment_list = array_list<fragment_data*>;
 using shape_list = std::vector<change_shape>;
+using rules = array_list<implied_change>;
 
 /// A catalog with all that it uses, and entities of the default layout.
 struct catalog_of : testing::Test {
@@ -270,11 +271,11 @@ TEST_F(catalog_of, forget_removes_all_that_depends_on_a_fragment) {
     tested.add_needs(owner.id, set);
     fragment_data* const other[] = {&needed};
     tested.add_needs(gone.id, other);
-    EXPECT_EQ(needed.needed_by, 2u);
+    EXPECT_EQ(needed.implied_by, 2u);
     chunk({&gone, &owner});
     tested.forget(gone);
-    EXPECT_EQ(owner.needs, fragment_list{&needed});
-    EXPECT_EQ(needed.needed_by, 1u);
+    EXPECT_EQ(owner.implied, rules{{&needed}});
+    EXPECT_EQ(needed.implied_by, 1u);
     EXPECT_TRUE(gone.chunks.empty());
     EXPECT_EQ(tested.world_owned_count(), 0u);
 }
@@ -288,13 +289,38 @@ TEST_F(catalog_of, add_needs_lists_each_fragment_once_and_never_itself) {
     const std::uint64_t generation = graph.generation();
     tested.add_needs(owner.id, set);
     tested.add_needs(owner.id, set);
-    EXPECT_EQ(owner.needs, fragment_list{&needed});
-    EXPECT_EQ(needed.needed_by, 1u);
+    EXPECT_EQ(owner.implied, rules{{&needed}});
+    EXPECT_EQ(needed.implied_by, 1u);
     EXPECT_FALSE(needed.is_untyped);  // a tag from now on
     EXPECT_NE(graph.generation(), generation);
 }
 
-TEST_F(catalog_of, needs_sparse_follows_needs_at_any_depth) {
+TEST_F(catalog_of, imply_keeps_rules_that_differ) {
+    fragment_data& owner = add();
+    fragment_data& other = add();
+    const implied_change all[] = {{&other}, {&other, true, true}, {&other}, {&owner}};
+    tested.imply(owner.id, all);
+    EXPECT_EQ(owner.implied, (rules{{&other}, {&other, true, true}}));
+    EXPECT_EQ(other.implied_by, 2u);
+    tested.forget(other);
+    EXPECT_TRUE(owner.implied.empty());
+}
+
+TEST_F(catalog_of, is_ordered_tells_whether_changes_affect_each_other) {
+    fragment_data& a = add();
+    fragment_data& b = add();
+    fragment_data& c = add();
+    const implied_change needs[] = {{&b}};
+    const implied_change removes[] = {{&c, false, true}};
+    tested.imply(a.id, needs);
+    tested.imply(a.id, removes);
+    EXPECT_FALSE(tested.is_ordered(chunk({&a, &b})));
+    EXPECT_TRUE(tested.is_ordered(chunk({&a, &c})));
+    EXPECT_EQ(tested.ensure_set_edge(graph.empty_chunk(), chunk({&a, &c}), false), nullptr);
+    EXPECT_NE(tested.ensure_set_edge(graph.empty_chunk(), chunk({&a, &b}), false), nullptr);
+}
+
+TEST_F(catalog_of, implies_sparse_follows_rules_at_any_depth) {
     fragment_data& top = add();
     fragment_data& middle = add();
     fragment_data& bottom = add();
@@ -305,11 +331,11 @@ TEST_F(catalog_of, needs_sparse_follows_needs_at_any_depth) {
     needs(top, middle);
     needs(middle, bottom);
     needs(bottom, top);
-    for (fragment_data* each : {&top, &middle, &bottom}) EXPECT_FALSE(tested.needs_sparse(*each));
+    for (fragment_data* each : {&top, &middle, &bottom}) EXPECT_FALSE(tested.implies_sparse(*each));
     tested.make_sparse(bottom);
-    EXPECT_TRUE(tested.needs_sparse(top));
-    EXPECT_TRUE(tested.needs_sparse(middle));
-    EXPECT_FALSE(tested.needs_sparse(bottom));  // needs itself at most
+    EXPECT_TRUE(tested.implies_sparse(top));
+    EXPECT_TRUE(tested.implies_sparse(middle));
+    EXPECT_FALSE(tested.implies_sparse(bottom));  // needs itself at most
     EXPECT_TRUE(tested.has_sparse_part(chunk({&top})));
     EXPECT_FALSE(tested.has_sparse_part(chunk({&add()})));
     const shape_list shape{{nullptr, change_kind::clear}, remove(top)};

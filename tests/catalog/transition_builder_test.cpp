@@ -90,8 +90,8 @@ TEST_F(transitions, keep_and_replace_depend_on_the_preceding_changes) {
 }
 
 TEST_F(transitions, add_the_fragments_that_new_fragments_need) {
-    a.needs = {&b};
-    b.needs = {&c, &a};
+    a.implied = {{&b}};
+    b.implied = {{&c}, {&a}};
     chunk_data& from = chunk({&t});
     const transition& step = build(from, {put(a)});
     EXPECT_EQ(step.to, &chunk({&a, &b, &c, &t}));
@@ -99,6 +99,81 @@ TEST_F(transitions, add_the_fragments_that_new_fragments_need) {
     EXPECT_FALSE(step.moves_bytes);
     EXPECT_EQ(build(from, {put(a), remove(b)}).to, &chunk({&a, &c, &t}));
     EXPECT_EQ(build(chunk({&a}), {put(a)}).to, &chunk({&a}));  // a is not new
+}
+
+// ---- implied changes ---------------------------------------------------------------------------
+
+TEST_F(transitions, adding_a_fragment_removes_those_in_place_of_which_it_comes) {
+    a.implied = {{&b, false, true}};
+    chunk_data& from = chunk({&b, &t});
+    const transition& step = build(from, {put(a)});
+    EXPECT_EQ(step.to, &chunk({&a, &t}));
+    EXPECT_EQ(step.columns, array_list<std::uint32_t>{transition::dropped});
+    EXPECT_TRUE(step.drops);
+    EXPECT_TRUE(step.is_plain);
+    EXPECT_EQ(build(chunk({&a, &b}), {put(a)}).to, &chunk({&a, &b}));  // a is not new
+    EXPECT_EQ(build(chunk({&a}), {put(b)}).to, &chunk({&a, &b}));
+}
+
+TEST_F(transitions, removing_a_fragment_adds_or_removes_others) {
+    a.implied = {{&b, true, false}, {&c, true, true}};
+    const transition& step = build(chunk({&a, &c}), {remove(a)});
+    EXPECT_EQ(step.to, &chunk({&b}));
+    ASSERT_EQ(step.arrivals.size(), 1u);
+    EXPECT_EQ(step.arrivals[0].given, transition::none);
+    EXPECT_FALSE(step.is_plain);
+    EXPECT_EQ(build(chunk({&c}), {remove(a)}).to, &chunk({&c}));  // a was not there
+}
+
+TEST_F(transitions, implied_changes_follow_their_change_before_the_next) {
+    a.implied = {{&b, false, true}};
+    b.implied = {{&a, false, true}};
+    EXPECT_EQ(build(graph.empty_chunk(), {put(a), put(b)}).to, &chunk({&b}));
+    EXPECT_EQ(build(graph.empty_chunk(), {put(b), put(a)}).to, &chunk({&a}));
+    EXPECT_EQ(build(chunk({&a}), {put(b), remove(b)}).to, &graph.empty_chunk());
+}
+
+TEST_F(transitions, a_circle_of_implied_changes_ends) {
+    a.implied = {{&b}};
+    b.implied = {{&a, false, true}};
+    a.implied.push_back({&c, true, false});
+    EXPECT_EQ(build(graph.empty_chunk(), {put(a)}).to, &chunk({&a, &b}));
+    EXPECT_EQ(build(chunk({&a}), {put(b)}).to, &chunk({&b, &c}));
+}
+
+TEST_F(transitions, clear_and_the_end_of_a_fragment_imply_nothing) {
+    a.implied = {{&b, true, false}};
+    EXPECT_EQ(build(chunk({&a}), {clear()}).to, &graph.empty_chunk());
+    EXPECT_EQ(build(chunk({&a, &c}), {{&a, change_kind::clear_fragment}}).to, &chunk({&c}));
+}
+
+TEST_F(transitions, implied_changes_are_notified) {
+    hook(b, hook_kind::remove);
+    a.implied = {{&b, false, true}};
+    const transition& step = build(chunk({&b}), {put(a)});
+    EXPECT_EQ(step.removed, array_list<fragment_data*>{&b});
+    EXPECT_TRUE(step.calls_before);
+}
+
+TEST_F(transitions, fragments_after_evaluates_additions_in_their_order) {
+    using list = array_list<fragment_data*>;
+    a.implied = {{&b}, {&c, false, true}};
+    const auto after = [](std::vector<fragment_data*> before, std::vector<fragment_data*> added) {
+        return fragments_after(before, added);
+    };
+    EXPECT_EQ(after({}, {&a}), (list{&a, &b}));
+    EXPECT_EQ(after({}, {&a, &c}), (list{&a, &b, &c}));
+    EXPECT_EQ(after({}, {&c, &a}), (list{&a, &b}));
+    EXPECT_EQ(after({&c, &t}, {&a}), (list{&a, &b, &t}));
+    EXPECT_EQ(after({&a}, {&a}), list{&a});
+}
+
+TEST_F(transitions, add_implied_finds_all_that_may_change) {
+    a.implied = {{&b, true, true}};
+    b.implied = {{&c}, {&a}};
+    array_list<fragment_data*> set{&t, &a};
+    add_implied(set);
+    EXPECT_EQ(set, (array_list<fragment_data*>{&a, &b, &c, &t}));
 }
 
 TEST_F(transitions, notify_of_the_net_effect) {
@@ -138,7 +213,7 @@ TEST_F(transitions, move_bytes_only_if_no_user_code_but_hooks_runs) {
     const transition& hooked = build(chunk({&c}), {put(b)});  // the hook does not touch the move
     EXPECT_TRUE(hooked.moves_bytes);
     EXPECT_FALSE(hooked.is_plain);
-    b.needs = {&a};
+    b.implied = {{&a}};
     EXPECT_FALSE(build(chunk({&c}), {put(b)}).moves_bytes);  // the default value of a
 }
 
@@ -161,7 +236,7 @@ TEST_F(transitions, are_plain_if_they_neither_notify_nor_need_a_default_or_a_slo
     hook(b, hook_kind::remove);
     EXPECT_TRUE(build(chunk({&a}), {put(b)}).is_plain);
     EXPECT_FALSE(build(chunk({&b}), {remove(b)}).is_plain);
-    a.needs = {&c};
+    a.implied = {{&c}};
     EXPECT_FALSE(build(graph.empty_chunk(), {put(a)}).is_plain);
     EXPECT_TRUE(build(chunk({&c}), {put(a)}).is_plain);  // c is there
     c.is_untyped = true;
@@ -243,7 +318,7 @@ TEST_F(transitions_with_sparse, clear_removes_sparse_values_too) {
 }
 
 TEST_F(transitions_with_sparse, a_needed_sparse_fragment_gets_its_default_value) {
-    a.needs = {&b};
+    a.implied = {{&b}};
     const transition& adds = build(graph.empty_chunk(), {put(a)});
     EXPECT_EQ(adds.to, &chunk({&a}));
     ASSERT_EQ(adds.sparse_changes.size(), 1u);
@@ -309,7 +384,7 @@ TEST_F(cached_transitions, with_equal_hashes_are_told_apart) {
 TEST_F(cached_transitions, are_rebuilt_when_traits_change) {
     chunk_data& from = chunk({&a});
     EXPECT_EQ(find(from, {put(b)})->to, &chunk({&a, &b}));
-    b.needs = {&c};
+    b.implied = {{&c}};
     graph.invalidate_traits();
     EXPECT_EQ(find(from, {put(b)})->to, &chunk({&a, &b, &c}));
 }
@@ -325,7 +400,7 @@ TEST_F(cached_transitions, are_rebuilt_after_the_count_of_epochs_has_started_ove
     chunk_data& from = chunk({&a});
     const std::uint64_t first = graph.edge_epoch();
     EXPECT_EQ(find(from, {put(b), put(t)})->to, &chunk({&a, &b, &t}));
-    b.needs = {&c};
+    b.implied = {{&c}};
     for (std::uint32_t left = (1u << 29) - 1; left != 0; --left) graph.invalidate();
     ASSERT_EQ(graph.edge_epoch(), first);
     EXPECT_EQ(find(from, {put(b), put(t)})->to, &chunk({&a, &b, &c, &t}));

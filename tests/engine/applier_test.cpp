@@ -438,7 +438,7 @@ TYPED_TEST(applier_of, a_default_value_that_cannot_be_made_changes_nothing) {
     const auto all = this->spawn_many(2);
     const int alive = counted::alive;
     for (fragment_data* const needed : {&failing, &missing}) {
-        this->b.needs.clear();
+        this->b.implied.clear();
         this->needs(this->b, *needed);
         typename TestFixture::given_value given(this->b, 50);
         const auto call = [&] { this->apply(all[0], this->put(this->b), given); };

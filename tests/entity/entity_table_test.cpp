@@ -165,8 +165,8 @@ TYPED_TEST(entity_table_of, an_id_is_foreign_only_if_it_names_another_world) {
 }
 
 TYPED_TEST(entity_table_of, an_exchanged_pool_of_another_range_is_found) {
-    const auto before =
-        basic_id<TypeParam>::from_value(static_cast<typename TypeParam::rep>(this->entities.create()));
+    const auto before = basic_id<TypeParam>::from_value(
+        static_cast<typename TypeParam::rep>(this->entities.create()));
     entity_table<TypeParam> other{
         id_pool_options{.world = this->world == 0 ? 1 : this->world, .first_key = 100}};
     const auto later = other.pool().create();

@@ -245,7 +245,7 @@ TEST_F(chunk_graph_of, refresh_updates_the_flags_of_a_chunk_once_per_epoch) {
     EXPECT_TRUE(tested.is_complete);
     EXPECT_EQ(tested.quiet_epoch, graph.epoch());
     all[0]->is_unique = true;
-    all[1]->needs = {all[2]};
+    all[1]->implied = {{all[2]}};
     add_hook(*all[0], hook_kind::set);
     add_hook(*all[1], hook_kind::remove);
     graph.refresh(tested);  // the same epoch
@@ -260,12 +260,14 @@ TEST_F(chunk_graph_of, refresh_updates_the_flags_of_a_chunk_once_per_epoch) {
     EXPECT_EQ(tested.quiet_epoch, 0u);
 }
 
-TEST_F(chunk_graph_of, a_chunk_is_complete_if_it_has_all_needed_fragments) {
-    all[0]->needs = {all[1]};
-    EXPECT_FALSE(chunk(0b001).is_complete);
-    EXPECT_TRUE(chunk(0b011).is_complete);
-    EXPECT_TRUE(chunk(0b010).is_complete);
-    EXPECT_FALSE(chunk(0b101).is_complete);
+TEST_F(chunk_graph_of, a_chunk_is_complete_if_adding_its_fragments_implies_no_other) {
+    all[0]->implied = {{all[1]}, {all[2], false, true}, {all[3], true, false}};
+    EXPECT_FALSE(chunk(0b0001).is_complete);
+    EXPECT_TRUE(chunk(0b0011).is_complete);
+    EXPECT_TRUE(chunk(0b0010).is_complete);
+    EXPECT_FALSE(chunk(0b0101).is_complete);
+    EXPECT_FALSE(chunk(0b0111).is_complete);
+    EXPECT_TRUE(chunk(0b1011).is_complete);
 }
 
 TEST_F(chunk_graph_of, an_assign_hook_notifies_neither_of_insertion_nor_of_removal) {
@@ -276,17 +278,6 @@ TEST_F(chunk_graph_of, an_assign_hook_notifies_neither_of_insertion_nor_of_remov
     EXPECT_TRUE(chunk(0b10).notifies_insert);
     EXPECT_FALSE(chunk(0b10).notifies_remove);
     EXPECT_EQ(chunk(0b10).quiet_epoch, graph.epoch());
-}
-
-TEST_F(chunk_graph_of, complete_adds_needed_fragments_transitively_and_in_order) {
-    all[4]->needs = {all[9], all[1]};
-    all[9]->needs = {all[2], all[4]};
-    auto made = set(0b1'0001'0000);  // 4 and 8
-    complete(made, {all[4]});
-    EXPECT_EQ(made, set(0b11'0001'0110));
-    auto other = set(0b1'0001'0000);
-    complete(other, {all[8]});  // needs nothing
-    EXPECT_EQ(other, set(0b1'0001'0000));
 }
 
 TEST_F(chunk_graph_of, a_reused_chunk_index_has_a_new_serial) {

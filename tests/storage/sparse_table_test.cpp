@@ -432,7 +432,7 @@ TEST_F(sparse_table_of, a_value_is_inserted_simply_unless_more_than_that_has_to_
     fragment_data& hooked = add_fragment<int>();
     fragment_data& needing = add_fragment<int>();
     fragment_data& fixed = add_fragment<pinned>();
-    needing.needs.push_back(&plain);
+    needing.implied.push_back({&plain});
     (void)hooked.hooks.add(hook_kind::insert, hook_function{});
     for (fragment_data* fragment : {&plain, &text, &hooked, &needing, &fixed})
         table.prepare(table.add(*fragment), who(1).value(), true);

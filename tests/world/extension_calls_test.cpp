@@ -28,7 +28,9 @@ struct counter {
 template <class Layout>
 struct census {
     explicit census(basic_world<Layout>& w) : owner(&w) {
-        w.template define<counter>().on_insert([this] { ++living; }).on_remove([this] { --living; });
+        w.template define<counter>().on_insert([this] { ++living; }).on_remove([this] {
+            --living;
+        });
     }
     basic_world<Layout>* owner;
     int living = 0;

@@ -19,7 +19,7 @@ std::string line_before(std::source_location here = std::source_location::curren
 }
 
 TEST(fragment_errors, name_the_fragment_and_both_types) {
-    world w{world_options{.number = 971}};
+    world w{world_options{.number = 60971}};
     const auto health = w.fragment<int>("health");
     const id enemy = w.tag("enemy");
     const entity e = w.spawn(with(health, 1));
@@ -33,7 +33,8 @@ TEST(fragment_errors, name_the_fragment_and_both_types) {
     w.set(e, plain, 1.5);
     message = sentence_of([&] { (void)w.get<int>(e, plain); });
     call = line_before();
-    EXPECT_EQ(message, "fragment E:971-3[0] holds values of double, not int (get at " + call + ")");
+    EXPECT_EQ(message,
+              "fragment E:60971-3[0] holds values of double, not int (get at " + call + ")");
     message = sentence_of([&] { (void)w.chunk(enemy).components<double>(health.id()); });
     EXPECT_EQ(message, "fragment health holds values of int, not double");
     EXPECT_EQ(code_of([&] { w.set(e, health.id(), 1.5); }), errc::type_mismatch);
@@ -43,22 +44,22 @@ TEST(fragment_errors, name_the_fragment_and_both_types) {
 
 TEST(fragment_errors, name_the_missing_fragment_and_those_of_the_entity) {
     MUSTER_ABOUT_CHUNKS();
-    world w{world_options{.number = 972}};
+    world w{world_options{.number = 60972}};
     const auto health = w.fragment<int>("health");
     const auto mana = w.fragment<int>("mana");
     const entity e = w.spawn(with(health, 1), std::string());
     w.name(e, "orc");
     const std::string message = sentence_of([&] { (void)w.get(e, mana); });
     const std::string call = line_before();
-    EXPECT_EQ(
-        message,
-        "entity E:972-2[0] \"orc\" has no mana: it has health, std::string (get at " + call + ")");
+    EXPECT_EQ(message,
+              "entity E:60972-2[0] \"orc\" has no mana: it has health, std::string (get at " +
+                  call + ")");
     EXPECT_EQ(sentence_of([&] { (void)w.chunk(health).components(mana); }),
               "the chunk <health> has no mana");
 }
 
 TEST(fragment_errors, show_the_current_name_of_a_fragment) {
-    world w{world_options{.number = 973}};
+    world w{world_options{.number = 60973}};
     const auto f = w.fragment<int>("hp");
     const entity e = w.spawn();
     const auto message = [&] { return sentence_of([&] { (void)w.get(e, f); }); };
@@ -68,28 +69,28 @@ TEST(fragment_errors, show_the_current_name_of_a_fragment) {
     for (int i = 0; i < 500; ++i) w.name(w.spawn(), numbered("n", i));
     EXPECT_NE(message().find(" has no health:"), std::string::npos);
     w.name(f, "");
-    EXPECT_NE(message().find(" has no E:973-0[0]:"), std::string::npos);
+    EXPECT_NE(message().find(" has no E:60973-0[0]:"), std::string::npos);
     w.define<place>().name("spot");
     EXPECT_EQ(sentence_of([&] { (void)w.spawn(place{}, with(w.component<place>(), place{})); }),
               "spot is passed twice: an entity has at most one value per fragment");
 }
 
 TEST(fragment_errors, name_the_line_that_destroyed_a_fragment) {
-    world w{world_options{.number = 974, .provenance = true}};
+    world w{world_options{.number = 60974, .provenance = true}};
     const auto f = w.fragment<int>("health");
     const entity e = w.spawn(with(f, 1));
     w.destroy(f);
     const std::string destruction = line_before();
     const std::string message = sentence_of([&] { (void)w.get(e, f); });
     const std::string call = line_before();
-    EXPECT_EQ(message, "fragment E:974-0[0] \"health\" is dead: destroyed at " + destruction +
+    EXPECT_EQ(message, "fragment E:60974-0[0] \"health\" is dead: destroyed at " + destruction +
                            "; slot 0 is now at version 1 (get at " + call + ")");
     EXPECT_EQ(sentence_of([&] { (void)w.define(id{}); }),
               "fragment E:null is dead: it is the null id, which names no entity");
 }
 
 TEST(fragment_errors, name_the_line_that_destroyed_an_owner_with_its_fragment) {
-    world w{world_options{.number = 975, .provenance = true}};
+    world w{world_options{.number = 60975, .provenance = true}};
     const id f = w.tag("zone");
     w.define(f).when_destroyed(destroy_owners);
     const entity e = w.spawn(with(f));
@@ -97,7 +98,7 @@ TEST(fragment_errors, name_the_line_that_destroyed_an_owner_with_its_fragment) {
     const std::string destruction = line_before();
     const std::string message = sentence_of([&] { w.clone(e); });
     const std::string call = line_before();
-    EXPECT_EQ(message, "entity E:975-1[0] is dead: destroyed at " + destruction +
+    EXPECT_EQ(message, "entity E:60975-1[0] is dead: destroyed at " + destruction +
                            "; slot 1 is now at version 1 (clone at " + call + ")");
 }
 

@@ -29,14 +29,14 @@ std::string line_before(std::source_location here = std::source_location::curren
 }
 
 TEST(world_errors, an_error_about_a_dead_entity_names_it_and_the_call_that_destroyed_it) {
-    world w{world_options{.number = 901, .provenance = true}};
+    world w{world_options{.number = 60901, .provenance = true}};
     const entity e = w.spawn(position{});
     w.name(e, "goblin");
     w.destroy(e);
     const std::string destruction = line_before();
     const std::string sentence = sentence_of([&] { (void)w.get<position>(e); });
     const std::string call = line_before();
-    EXPECT_EQ(sentence, "entity E:901-0[0] \"goblin\" is dead: destroyed at " + destruction +
+    EXPECT_EQ(sentence, "entity E:60901-0[0] \"goblin\" is dead: destroyed at " + destruction +
                             "; slot 0 is now at version 1 (get at " + call + ")");
 }
 
@@ -76,11 +76,11 @@ TEST(world_errors, without_provenance_the_message_explains_how_to_enable_it) {
 }
 
 TEST(world_errors, an_id_of_another_world_is_detected) {
-    world first{world_options{.number = 911}};
-    world second{world_options{.number = 912}};
+    world first{world_options{.number = 60911}};
+    world second{world_options{.number = 60912}};
     const entity e = first.spawn(position{});
     EXPECT_TRUE(contains(sentence_of([&] { second.set(e, position{}); }),
-                         "entity E:911-0[0] belongs to world W:911, not to W:912"));
+                         "entity E:60911-0[0] belongs to world W:60911, not to W:60912"));
     EXPECT_EQ(code_of([&] { (void)second.get<position>(e); }), errc::foreign_entity);
     EXPECT_EQ(code_of([&] { second.destroy(e); }), errc::foreign_entity);
     EXPECT_EQ(code_of([&] { second.remove<position>(e); }), errc::foreign_entity);
@@ -122,19 +122,19 @@ TEST(world_errors, the_null_id_is_dead_and_never_foreign) {
 }
 
 TEST(world_errors, an_id_that_never_existed_is_distinguished_from_a_dead_one) {
-    world w{world_options{.number = 921}};
+    world w{world_options{.number = 60921}};
     w.spawn();
     const auto message_for = [&](entity e) { return sentence_of([&] { w.set(e, 1); }); };
-    EXPECT_TRUE(contains(message_for(entity::pack(77, 0, 921)), "no entity ever had this id"));
-    EXPECT_TRUE(contains(message_for(entity::pack(0, 5, 921)), "no entity ever had this id"));
+    EXPECT_TRUE(contains(message_for(entity::pack(77, 0, 60921)), "no entity ever had this id"));
+    EXPECT_TRUE(contains(message_for(entity::pack(0, 5, 60921)), "no entity ever had this id"));
 }
 
 TEST(world_errors, an_error_about_a_missing_component_lists_the_existing_ones) {
-    world w{world_options{.number = 931}};
+    world w{world_options{.number = 60931}};
     const entity e = w.spawn(position{}, std::string("x"));
     const std::string sentence = sentence_of([&] { (void)w.get<velocity>(e); });
     const std::string call = line_before();
-    EXPECT_TRUE(contains(sentence, "entity E:931-0[0] has no ")) << sentence;
+    EXPECT_TRUE(contains(sentence, "entity E:60931-0[0] has no ")) << sentence;
     EXPECT_TRUE(contains(sentence, "velocity: it has ")) << sentence;
     EXPECT_TRUE(contains(sentence, "position, std::string (get at " + call + ")")) << sentence;
     const entity bare = w.spawn();

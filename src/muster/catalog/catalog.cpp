@@ -71,9 +71,11 @@ void catalog::forget(fragment_data& fragment) noexcept {
     if (fragment.key.kind != 0)
         internal_from_ = larger(internal_from_, parts_.entities.key_of(fragment.id));
     parts_.graph.forget_chunks_of(fragment);
-    if (fragment.needed_by != 0)
-        for (fragment_data* owner : parts_.fragments.all()) owner->needs.erase_value(&fragment);
-    for (fragment_data* needed : fragment.needs) --needed->needed_by;
+    if (fragment.implied_by != 0)
+        for (fragment_data* owner : parts_.fragments.all())
+            owner->implied.erase_if(
+                [&](const implied_change& rule) { return rule.fragment == &fragment; });
+    for (const implied_change& rule : fragment.implied) --rule.fragment->implied_by;
     // The lists of queries may refer to a sparse set, and to what is hidden.
     if (fragment.sparse_values != nullptr || fragment.is_hidden) parts_.graph.invalidate_traits();
     invalidate_hooks(&no_fragment);
@@ -172,15 +174,24 @@ void catalog::refuse_misfit(const change& given, const std::source_location* whe
 
 // ---- defining fragments ------------------------------------------------------------------------
 
-void catalog::add_needs(std::uint64_t f, std::span<fragment_data* const> needed) {
+void catalog::imply(std::uint64_t f, std::span<const implied_change> rules) {
     fragment_data& fragment = open(f);
-    reserve_more(fragment.needs, needed.size());
-    for (fragment_data* const owned : needed) {
-        owned->is_untyped = false;
-        if (owned != &fragment && std::ranges::find(fragment.needs, owned) == fragment.needs.end())
-            fragment.needs.push_back(owned), ++owned->needed_by;
+    reserve_more(fragment.implied, rules.size());
+    for (const implied_change& rule : rules) {
+        rule.fragment->is_untyped = false;
+        if (rule.fragment == &fragment ||
+            std::ranges::find(fragment.implied, rule) != fragment.implied.end())
+            continue;
+        fragment.implied.push_back(rule);
+        ++rule.fragment->implied_by;
     }
     invalidate_traits();
+}
+
+void catalog::add_needs(std::uint64_t f, std::span<fragment_data* const> needed) {
+    array_list<implied_change> rules;
+    for (fragment_data* const fragment : needed) rules.push_back({fragment});
+    imply(f, rules);
 }
 
 void catalog::make_sparse(fragment_data& fragment) {
@@ -335,15 +346,9 @@ std::uint64_t catalog::joined_word(const chunk_data& part, const chunk_data& giv
     return word != 0 ? word : part.word_of(fragment);
 }
 
-/// Returns the chunk of the fragments of both, and of those that the added ones need.
+/// Returns the chunk of the fragments of both, after implied changes.
 chunk_data& catalog::joined_chunk(const chunk_data& part, const chunk_data& more) {
-    array_list<fragment_data*> set = part.fragments;
-    array_list<fragment_data*> added;
-    for (fragment_data* fragment : more.fragments)
-        if (!part.has(*fragment)) added.push_back(fragment);
-    set.insert(set.end(), added.begin(), added.end());
-    std::ranges::sort(set, {}, [](const fragment_data* fragment) { return fragment->index; });
-    complete(set, added);
+    array_list<fragment_data*> set = fragments_after(part.fragments, more.fragments);
     set.erase_if([](const fragment_data* fragment) { return fragment->sparse_values != nullptr; });
     array_list<std::uint64_t> words;
     for (const fragment_data* fragment : set)
@@ -359,23 +364,31 @@ chunk_data& catalog::cloned_chunk(chunk_data& part, const chunk_data& given) {
                                                   : joined_chunk(parts_.graph.empty_chunk(), both);
 }
 
-bool catalog::needs_sparse(fragment_data& fragment) const {
-    if (fragment.needs.empty()) return false;
-    if (fragment.needs_epoch == parts_.graph.epoch()) return fragment.needs_sparse;
+bool catalog::implies_sparse(fragment_data& fragment) const {
+    if (fragment.implied.empty()) return false;
+    if (fragment.implied_epoch == parts_.graph.epoch()) return fragment.implies_sparse;
     array_list<fragment_data*> set{&fragment};
-    complete(set, set);
-    fragment.needs_sparse = std::ranges::any_of(set, [&](const fragment_data* needed) {
-        return needed != &fragment && needed->sparse_values != nullptr;
+    add_implied(set);
+    fragment.implies_sparse = std::ranges::any_of(set, [&](const fragment_data* implied) {
+        return implied != &fragment && implied->sparse_values != nullptr;
     });
-    fragment.needs_epoch = parts_.graph.epoch();
-    return fragment.needs_sparse;
+    fragment.implied_epoch = parts_.graph.epoch();
+    return fragment.implies_sparse;
+}
+
+bool catalog::is_ordered(chunk_data& set) {
+    return std::ranges::any_of(set.fragments, [&](const fragment_data* fragment) {
+        return std::ranges::any_of(fragment->implied, [&](const implied_change& rule) {
+            return (rule.is_removal || rule.is_on_removal) && set.has(*rule.fragment);
+        });
+    });
 }
 
 bool catalog::has_sparse_part(chunk_data& given) {
     if (parts_.graph.refresh(given).is_complete || given.has_sparse) return given.has_sparse;
     (void)joined_chunk(parts_.graph.empty_chunk(), given);
     return std::ranges::any_of(given.fragments,
-                               [&](fragment_data* fragment) { return needs_sparse(*fragment); });
+                               [&](fragment_data* fragment) { return implies_sparse(*fragment); });
 }
 
 bool catalog::has_sparse_part(std::span<const change_shape> shape) {
@@ -387,7 +400,7 @@ bool catalog::has_sparse_part(std::span<const change_shape> shape) {
 bool catalog::concerns_sparse(std::span<const change_shape> shape) const {
     return std::ranges::any_of(shape, [&](const change_shape& step) {
         return step.fragment != nullptr &&
-               (step.fragment->sparse_values != nullptr || needs_sparse(*step.fragment));
+               (step.fragment->sparse_values != nullptr || implies_sparse(*step.fragment));
     });
 }
 
@@ -403,10 +416,8 @@ void catalog::list_sparse(std::uint64_t e, std::span<const change_shape> shape,
     array_list<fragment_data*> concerned;
     for (const change_shape& step : shape)
         if (step.fragment != nullptr) concerned.push_back(step.fragment);
-    const auto index = [](const fragment_data* fragment) { return fragment->index; };
-    std::ranges::sort(concerned, {}, index);
+    add_implied(concerned);
     concerned.erase(std::ranges::unique(concerned).begin(), concerned.end());
-    complete(concerned, concerned);
     for (fragment_data* fragment : concerned)
         if (fragment->sparse_values != nullptr && fragment->sparse_values->has(e))
             found.push_back(fragment);
@@ -419,7 +430,7 @@ transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
                                                  : from.has(fragment);
     };
     if (shape.size() == 1 && shape[0].fragment != nullptr && shape[0].word == 0 &&
-        !needs_sparse(*shape[0].fragment)) {
+        !implies_sparse(*shape[0].fragment)) {
         fragment_data& fragment = *shape[0].fragment;
         const bool is_there = has(fragment);
         const bool removes = shape[0].kind == change_kind::remove;
@@ -450,7 +461,7 @@ transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
 }
 
 const transition* catalog::ensure_set_edge(chunk_data& from, chunk_data& set, bool removes) {
-    if (set.has_sparse || has_sparse_part(set)) return nullptr;
+    if (set.has_sparse || has_sparse_part(set) || is_ordered(set)) return nullptr;
     const std::uint64_t key = edge_key::of_set(parts_.graph.edge_epoch(), set.index, removes);
     if (const transition* const known = from.edges.find(key)) return known;
     from.edges.reserve_one(key);

@@ -98,6 +98,12 @@ public:
     /// Frees the chunks of a fragment that is about to be destroyed, and all that depends on it.
     void forget(fragment_data& fragment) noexcept;
 
+    /// Makes other changes follow whenever an entity gains or loses this fragment: with it or in place
+    /// of it, in the same move, seen by hooks and observers. See transition_builder.hpp for their
+    /// order. Entities that have or lack the fragment already stay as they are. A rule that is there
+    /// already is not added twice, nor one about the fragment itself. O(rules of the fragment).
+    void imply(std::uint64_t f, std::span<const implied_change> rules);
+    /// Adding the fragment adds the default values of these.
     void add_needs(std::uint64_t f, std::span<fragment_data* const> needed);
     /// Makes the fragment sparse. Throws `errc::fragment_in_use` if an entity has it or a value is
     /// pending.
@@ -129,17 +135,20 @@ public:
 
     /// Returns the chunk of a clone before values are given: without the unique fragments.
     chunk_data& cloned_part(chunk_data& original);
-    /// Returns the chunk of the fragments of `part` and `given`, and of those that they need.
+    /// Returns the chunk of an entity of `part` to which those of `given` are added, in their order
+    /// and with all implied changes.
     chunk_data& cloned_chunk(chunk_data& part, const chunk_data& given);
     /// Returns the word of a clone's fragment: that of the given chunk or, if it is 0, that of the
     /// prototype's part.
     [[nodiscard]] static std::uint64_t joined_word(const chunk_data& part, const chunk_data& given,
                                                    const fragment_data& fragment) noexcept;
-    /// Whether any of these fragments, or of those that they need, is sparse.
+    /// Whether any of these fragments, or of those that they imply, is sparse.
     [[nodiscard]] bool has_sparse_part(chunk_data& given);
     [[nodiscard]] bool has_sparse_part(std::span<const change_shape> shape);
-    /// Whether a fragment that this one needs is sparse.
-    [[nodiscard]] bool needs_sparse(fragment_data& fragment) const;
+    /// Whether a change of this fragment may change a sparse one, as an implied change.
+    [[nodiscard]] bool implies_sparse(fragment_data& fragment) const;
+    /// Whether changes of these fragments imply changes of each other, so that their order matters.
+    [[nodiscard]] bool is_ordered(chunk_data& set);
 
     // ---- transitions ---------------------------------------------------------------------------
 
@@ -148,7 +157,8 @@ public:
     transition_ref transition_for(chunk_data& from, std::uint64_t e,
                                   std::span<const change_shape> shape);
     /// Returns the transition that adds or removes all fragments of `set`; values that are there
-    /// stay. Null if it concerns sparse fragments. A later call finds it as an edge.
+    /// stay. Null if it concerns sparse fragments, or if the order
+    /// of the changes matters. A later call finds it as an edge.
     const transition* ensure_set_edge(chunk_data& from, chunk_data& set, bool removes);
     /// Returns the transition to the chunk of the same fragments with these words; see
     /// `chunk_graph::regroup`. A later call finds it as an edge.

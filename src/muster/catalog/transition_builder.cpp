@@ -17,21 +17,26 @@ struct fragment_outcome {
     bool is_touched;
     std::uint32_t given;  // index of the change with the value
     std::uint64_t word;   // if the fragment has words
+    std::uint32_t step;   // the last change that added or removed it; `none`: no change
 };
 
 class outcome_list {
 public:
+    outcome_list() = default;
     outcome_list(const chunk_data& from, std::span<fragment_data* const> sparse) {
         const std::uint64_t* word = from.words.data();
         for (fragment_data* fragment : from.fragments)
-            all_.push_back({fragment, fragment_outcome::source::kept, true, false, transition::none,
-                            fragment->has_word ? *word++ : 0});
-        for (fragment_data* fragment : sparse)
-            all_.push_back(
-                {fragment, fragment_outcome::source::kept, true, false, transition::none, 0});
+            keep(*fragment, fragment->has_word ? *word++ : 0);
+        for (fragment_data* fragment : sparse) keep(*fragment, 0);
+    }
+
+    void keep(fragment_data& fragment, std::uint64_t word) {
+        all_.push_back({&fragment, fragment_outcome::source::kept, true, false, transition::none,
+                        word, transition::none});
     }
 
     void change(const change_shape& step, std::uint32_t index) {
+        step_ = index;
         switch (step.kind) {
         case change_kind::put: give(step, index); break;
         case change_kind::keep:
@@ -47,10 +52,13 @@ public:
             if (has(*step.fragment)) find(*step.fragment)->is_touched = true;
             break;
         case change_kind::remove:
-            if (has(*step.fragment)) remove(*find(*step.fragment));
+            if (has(*step.fragment)) remove(*step.fragment);
+            break;
+        case change_kind::clear_fragment:
+            if (has(*step.fragment)) drop(*find(*step.fragment));
             break;
         default:
-            for (fragment_outcome& each : all_) remove(each);
+            for (fragment_outcome& each : all_) drop(each);
         }
     }
 
@@ -66,31 +74,68 @@ private:
         const fragment_outcome* const found = find(fragment);
         return found != nullptr && found->from != fragment_outcome::source::gone;
     }
-    static void remove(fragment_outcome& outcome) noexcept {
-        if (!outcome.fragment->holds_guests) outcome.from = fragment_outcome::source::gone;
+    /// Removes a fragment, which stays in the list.
+    void drop(fragment_outcome& outcome) const noexcept {
+        if (outcome.fragment->holds_guests) return;
+        outcome.from = fragment_outcome::source::gone;
+        outcome.step = step_;
+    }
+    /// Removes a fragment that is there, and makes the changes that follow.
+    void remove(const fragment_data& fragment) {
+        drop(*find(fragment));
+        if (!has(fragment)) imply(fragment, true);
     }
     void give(const change_shape& step, std::uint32_t index) {
         put(*step.fragment, fragment_outcome::source::given, index, step.word);
     }
-    /// Puts the fragment and, if it is new, the fragments that it needs. A fragment that is there
+    /// Puts the fragment and, if it is new, makes the changes that follow. A fragment that is there
     /// keeps its word.
     void put(fragment_data& fragment, fragment_outcome::source from, std::uint32_t given,
              std::uint64_t word) {
         const bool is_new = !has(fragment);
-        if (fragment_outcome* const found = find(fragment)) {
-            found->from = from;
-            found->given = given;
-            if (is_new) found->word = word;
-        } else {
-            all_.push_back({&fragment, from, false, false, given, word});
-        }
+        fragment_outcome& outcome = ensure(fragment);
+        outcome.from = from;
+        outcome.given = given;
+        outcome.step = step_;
         if (!is_new) return;
-        for (fragment_data* const needed : fragment.needs)
-            if (!has(*needed))
-                put(*needed, fragment_outcome::source::defaulted, transition::none, 0);
+        outcome.word = word;
+        imply(fragment, false);
+    }
+    fragment_outcome& ensure(fragment_data& fragment) {
+        if (fragment_outcome* const found = find(fragment)) return *found;
+        all_.push_back({&fragment, fragment_outcome::source::gone, false, false, transition::none,
+                        0, transition::none});
+        return all_.back();
+    }
+    /// Makes the changes that follow when this fragment is added or removed. Rules of the fragment
+    /// itself come before the rules of those that they change.
+    void imply(const fragment_data& of, bool is_on_removal) {
+        struct cause {
+            const fragment_data* fragment;
+            bool is_on_removal;
+        };
+        std::vector<cause> causes{{&of, is_on_removal}};
+        for (std::size_t i = 0; i < causes.size(); ++i)
+            for (const implied_change& rule : causes[i].fragment->implied) {
+                if (rule.is_on_removal != causes[i].is_on_removal) continue;
+                fragment_outcome& outcome = ensure(*rule.fragment);
+                if (outcome.step == step_) continue;  // an earlier rule has decided
+                const bool was_there = outcome.from != fragment_outcome::source::gone;
+                outcome.step = step_;
+                if (was_there != rule.is_removal) continue;
+                if (was_there) {
+                    drop(outcome);
+                } else {
+                    outcome.from = fragment_outcome::source::defaulted;
+                    outcome.given = transition::none;
+                    outcome.word = 0;
+                }
+                causes.push_back({rule.fragment, rule.is_removal});
+            }
     }
 
     std::vector<fragment_outcome> all_;
+    std::uint32_t step_ = 0;  // the index of the change that is being evaluated
 };
 
 /// The kinds of hooks to notify of an outcome.
@@ -113,7 +158,36 @@ void add_notices(transition& made, const fragment_outcome& result, unsigned kind
     }
 }
 
+bool lower(const fragment_data* a, const fragment_data* b) noexcept {
+    return a->index < b->index;
+}
+
 }  // namespace
+
+array_list<fragment_data*> fragments_after(std::span<fragment_data* const> kept,
+                                           std::span<fragment_data* const> added) {
+    outcome_list outcome;
+    for (fragment_data* fragment : kept) outcome.keep(*fragment, 0);
+    for (std::size_t i = 0; i < added.size(); ++i)
+        outcome.change({added[i], change_kind::put}, static_cast<std::uint32_t>(i));
+    array_list<fragment_data*> set;
+    for (const fragment_outcome& result : outcome.all())
+        if (result.from != fragment_outcome::source::gone) set.push_back(result.fragment);
+    std::ranges::sort(set, lower);
+    return set;
+}
+
+void add_implied(array_list<fragment_data*>& set) {
+    array_list<fragment_data*> added = set;
+    std::ranges::sort(set, lower);
+    for (std::size_t i = 0; i < added.size(); ++i)
+        for (const implied_change& follows : added[i]->implied) {
+            const auto at = std::ranges::lower_bound(set, follows.fragment, lower);
+            if (at != set.end() && *at == follows.fragment) continue;
+            set.insert(at, follows.fragment);
+            added.push_back(follows.fragment);
+        }
+}
 
 transition_ref build_transition(chunk_graph& graph, chunk_data& from,
                                 std::span<fragment_data* const> sparse,

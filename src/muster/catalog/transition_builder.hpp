@@ -1,6 +1,10 @@
 // transition_builder: evaluates the changes of an entity, in their order: implied changes, the
-// target chunk, the values to write, and the hooks and observers to notify. For rows that are new,
-// `complete` in chunk_graph.hpp adds what is needed.
+// target chunk, the values to write, and the hooks and observers to notify.
+//
+// A fragment that a change adds or removes may imply further changes; see `catalog::imply`. They
+// follow at once, before the next change of the list. If rules contradict each other, the change
+// itself wins, then the rule that is nearest to it. So every chain of rules ends. Clearing and
+// destroying an entity, and destroying a fragment, imply nothing.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -13,6 +17,14 @@
 #include <span>
 
 namespace muster::detail {
+
+/// Returns the fragments, sparse ones too, of an entity that had `kept` and to which these were added
+/// in this order, sorted by number.
+[[nodiscard]] MUSTER_API array_list<fragment_data*> fragments_after(
+    std::span<fragment_data* const> kept, std::span<fragment_data* const> added);
+
+/// Adds the fragments that changes of these may change, at any depth. The result is sorted.
+MUSTER_API void add_implied(array_list<fragment_data*>& set);
 
 /// Returns the transition of these changes, for an entity in `from` that has these sparse fragments
 /// among those that the changes concern. Throws as `chunk_graph::ensure` does.

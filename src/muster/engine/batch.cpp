@@ -152,6 +152,7 @@ void batch::apply(const journal_group& group) {
     batch_targets all;
     note.finder(all);
     const bool destroys = !shape.empty() && shape[0].kind == change_kind::destroy;
+    if (destroys && destroy_together(all, note)) return;
     if (all.is_by_id || engine_.catalog.has_sparse_part(shape))
         return apply_by_id(all, shape, values, note);
     // Chunks that keep their entities come first: others may move entities into them, which would
@@ -275,6 +276,28 @@ bool batch::clear_with_sparse(const chunk_data& chunk) {
     return true;
 }
 
+/// Destroys the entities in one operation if others may depend on them. Otherwise returns false.
+bool batch::destroy_together(const batch_targets& found, const journal_note& note) {
+    destroyer& owner = engine_.destroyer;
+    const bool is_depended_on =
+        std::ranges::any_of(found.chunks,
+                            [&](const auto* c) { return owner.concerns_rooms(*c); }) ||
+        std::ranges::any_of(found.ids, [&](auto e) { return owner.concerns_rooms(e); });
+    if (!is_depended_on) return false;
+    array_list<std::uint64_t> all;
+    const auto add = [&](std::uint64_t e) {
+        if (engine_.entities.alive(e) && !engine_.catalog.is_world_owned(e)) all.push_back(e);
+    };
+    for (const std::uint64_t e : found.ids) add(e);
+    for (const chunk_data* chunk : found.chunks)
+        for (std::size_t row = 0; row < chunk->size; ++row) add(chunk->id_at(row));
+    const system_guard acts(engine_, note.system);
+    scope changes(engine_);  // changes of hooks; dropped on failure
+    owner.destroy_together(all, note.where);
+    changes.commit();
+    return true;
+}
+
 void batch::destroy_chunk(chunk_data& chunk, const journal_note& note) {
     const system_guard acts(engine_, note.system);
     scope changes(engine_);  // changes of hooks; dropped on failure
@@ -290,7 +313,8 @@ std::size_t batch::clear_fragment(const fragment_data& fragment) {
     if (&fragment == &no_fragment) return 0;
     fragment_data& known = *engine_.fragments.find(fragment.id);
     if (!is_deferred && !fragment.hooks.has(remove_hooks)) {
-        if (known.sparse_values == nullptr) return clear_fragment_now(known);
+        if (known.sparse_values == nullptr || known.implies_on_removal())
+            return clear_fragment_now(known);
         const std::size_t size = known.sparse_values->size();
         engine_.destroyer.drop_all(*known.sparse_values);
         return size;

@@ -58,6 +58,7 @@ private:
                     std::span<const value_source> values);
     void change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
                       std::span<const value_source> values);
+    bool destroy_together(const batch_targets& found, const journal_note& note);
     void destroy_chunk(chunk_data& chunk, const journal_note& note);
     void destroy_one(target of, std::string_view system);
     bool clear_with_sparse(const chunk_data& chunk);

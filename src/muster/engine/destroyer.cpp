@@ -1,6 +1,7 @@
 #include <muster/base/first_error.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/engine/run.hpp>
+#include <muster/entity/destroy_participant.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -10,6 +11,34 @@
 #include <vector>
 
 namespace muster::detail {
+
+/// What one operation destroys.
+struct destroyer::cascade {
+    destroy_set dying;
+    array_list<fragment_data*> gone;  // the fragments among them
+    array_list<loss> losing;          // owners that survive, if anyone is notified
+};
+
+void destroyer::remove_participant(const destroy_participant& room) noexcept {
+    participants_.erase_if([&](const destroy_participant* known) { return known == &room; });
+}
+
+bool destroyer::concerns_rooms(std::uint64_t e) const noexcept {
+    return !participants_.empty() && (engine_.marks.test(engine_.entities.key_of(e)) ||
+                                      engine_.components.chunk_of(e).is_followed);
+}
+
+bool destroyer::concerns_rooms(const chunk_data& chunk) const noexcept {
+    if (participants_.empty()) return false;
+    for (std::size_t row = 0; !chunk.is_followed && row < chunk.size; ++row)
+        if (engine_.marks.test(engine_.entities.key_of(chunk.id_at(row)))) return true;
+    return chunk.is_followed;
+}
+
+/// Whether other entities may depend on this one.
+bool destroyer::has_dependents(std::uint64_t e) const noexcept {
+    return engine_.fragments.find(e) != nullptr || concerns_rooms(e);
+}
 
 // ---- one entity --------------------------------------------------------------------------------
 
@@ -50,9 +79,9 @@ bool destroyer::destroy(target of) {
     }
     engine_.errors.refuse_away(of, at, "destroy");
     if (is_recorded) return record(of);
-    const bool is_fragment = engine_.fragments.find(of.id) != nullptr;
+    const bool is_depended_on = has_dependents(of.id);
     if (engine_.notifier.notifies_remove(engine_.components.chunk_of(of.id)) ||
-        (is_fragment && engine_.notifier.has_any()) ||
+        (is_depended_on && engine_.notifier.has_any()) ||
         engine_.notifier.notifies_remove_sparse(of.id)) {
         // For the changes of hooks, which are dropped on failure. Only observers need none.
         const bool is_simple = engine_.gate.is_idle() &&
@@ -62,8 +91,8 @@ bool destroyer::destroy(target of) {
             destroy_notifying(of);
         else
             engine_.transaction.run([&] { destroy_notifying(of); });
-    } else if (is_fragment) {
-        destroy_fragment(of);
+    } else if (is_depended_on) {
+        destroy_together({&of.id, 1}, of.where);
     } else {
         record_provenance(of);
         finish(of.id);
@@ -90,7 +119,7 @@ void destroyer::undo_create(std::uint64_t e) noexcept {
 }
 
 void destroyer::destroy_notifying(target of) {
-    if (engine_.fragments.find(of.id) != nullptr) return destroy_fragment(of);
+    if (has_dependents(of.id)) return destroy_together({&of.id, 1}, of.where);
     record_provenance(of);
     engine_.notifier.prepare_removal(of.id, 1);
     engine_.notifier.dying(of.id);
@@ -103,9 +132,9 @@ void destroyer::destroy_notifying(target of) {
 void destroyer::rollback_spawn(std::uint64_t made) noexcept {
     if (!engine_.entities.alive(made)) return;
     fragment_data* const fragment = engine_.fragments.find(made);
-    if (fragment != nullptr && engine_.components.count(*fragment) != 0) {
+    if (fragment == nullptr ? has_dependents(made) : engine_.components.count(*fragment) != 0) {
         first_error ignored;
-        ignored.attempt([&] { destroy_fragment({made, {}}); });
+        ignored.attempt([&] { destroy_together({&made, 1}, {}); });
         return;
     }
     finish(made);
@@ -125,6 +154,19 @@ std::size_t destroyer::destroy(std::span<const std::uint64_t> all,
         for (const std::uint64_t e : all)
             count += engine_.parallel.record_destroy({e, where}) ? 1u : 0u;
         return count;
+    }
+    const auto is_living = [&](std::uint64_t e) { return engine_.entities.alive(e); };
+    if (!is_recorded && !participants_.empty() && std::ranges::any_of(all, [&](std::uint64_t e) {
+            return is_living(e) && concerns_rooms(e);
+        })) {
+        destroy_set living;  // one operation: they may depend on each other
+        for (const std::uint64_t e : all)
+            if (is_living(e)) {
+                engine_.errors.refuse_away({e, where}, engine_.entities.locate(e), "destroy");
+                living.add(e);
+            }
+        engine_.transaction.run([&] { destroy_together(living.all(), where); });
+        return living.size();
     }
     if (is_recorded || engine_.notifier.has_any()) {  // an exception does not stop the others
         std::unordered_set<std::uint64_t> living;
@@ -207,6 +249,7 @@ void destroyer::reset(const std::source_location& where) {
     entity_directory& entities = engine_.entities;
     const array_list<std::uint64_t> all = all_mortal();
     for (const std::uint64_t e : all) record_provenance({e, where});
+    for (destroy_participant* room : participants_) room->reset();
     array_list<fragment_data*> gone;  // fragments of the user
     for (fragment_data* fragment : engine_.fragments.all())
         if (fragment->is_world_owned)
@@ -247,6 +290,8 @@ void destroyer::reset_notifying(const std::source_location& where) {
         engine_.exchange.destroy_away(e);  // no hook can see its components
         return true;
     });
+    is_resetting_ = true;
+    const scope_guard end([&] { is_resetting_ = false; });
     scope whole(engine_);
     for (const fragment_data* fragment : engine_.fragments.all())  // singletons
         if (fragment->is_world_owned)
@@ -283,20 +328,30 @@ void destroyer::drop_all(sparse_set& set) noexcept {
 // ---- fragments ---------------------------------------------------------------------------------
 
 /// Collects what is destroyed: destruction cascades to the owners of fragments with
-/// `destroys_owners`.
-void destroyer::collect(std::uint64_t first, cascade& all) {
-    all.dying.push_back(first);
-    std::unordered_set<std::uint64_t> seen{first};
-    for (std::size_t i = 0; i < all.dying.size(); ++i) {
-        fragment_data* const fragment = engine_.fragments.find(all.dying[i]);
+/// `destroys_owners`, and to what the participants add.
+void destroyer::collect(std::span<const std::uint64_t> first, cascade& all) {
+    for (const std::uint64_t e : first) all.dying.add(e);
+    std::size_t asked = 0;  // the participants know these
+    for (std::size_t i = 0; i < all.dying.size() || asked < all.dying.size();) {
+        if (i == all.dying.size()) {
+            const std::size_t from = std::exchange(asked, all.dying.size());
+            for (destroy_participant* room : participants_) room->collect(all.dying, from);
+            continue;
+        }
+        fragment_data* const fragment = engine_.fragments.find(all.dying.all()[i++]);
         if (fragment == nullptr) continue;
         all.gone.push_back(fragment);
         if (!fragment->destroys_owners) continue;
-        for (const std::uint64_t e : engine_.components.owners_of(*fragment))
-            if (seen.insert(e).second) all.dying.push_back(e);
+        for (const std::uint64_t e : engine_.components.owners_of(*fragment)) all.dying.add(e);
     }
-    if (!engine_.notifier.has_any()) return;
-    // In the order of chunks, then of fragments; sparse fragments last.
+    if (!is_resetting_)
+        for (const destroy_participant* room : participants_) room->check(all.dying);
+    if (engine_.notifier.has_any()) collect_losses(all);
+}
+
+/// Lists the owners of destroyed fragments that survive: in the order of chunks, then of fragments;
+/// sparse fragments last.
+void destroyer::collect_losses(cascade& all) const {
     array_list<chunk_data*> owners;
     for (const fragment_data* fragment : all.gone)
         if (fragment->sparse_values == nullptr && fragment->hooks.has(remove_hooks))
@@ -308,33 +363,36 @@ void destroyer::collect(std::uint64_t first, cascade& all) {
         for (fragment_data* fragment : all.gone)
             if (chunk->has(*fragment) && fragment->hooks.has(remove_hooks))
                 for (std::size_t row = 0; row < chunk->size; ++row)
-                    if (const std::uint64_t e = chunk->id_at(row); !seen.contains(e))
+                    if (const std::uint64_t e = chunk->id_at(row); !all.dying.has(e))
                         all.losing.push_back({e, fragment});
     for (fragment_data* fragment : all.gone)
         if (fragment->sparse_values != nullptr && fragment->hooks.has(remove_hooks))
             for (const std::uint64_t e : engine_.components.owners_of(*fragment))
-                if (!seen.contains(e)) all.losing.push_back({e, fragment});
+                if (!all.dying.has(e)) all.losing.push_back({e, fragment});
 }
 
 /// Calls the hooks. One that throws keeps all of them alive.
 void destroyer::notify(cascade& all) {
     notifier& hooks = engine_.notifier;
     const std::size_t notes = all.dying.size() + all.losing.size();
-    for (const std::uint64_t e : all.dying) hooks.prepare_removal(e, notes);
+    for (const std::uint64_t e : all.dying.all()) hooks.prepare_removal(e, notes);
     for (fragment_data* fragment : all.gone) fragment->hooks.prepare(hook_kind::remove, notes);
-    for (const std::uint64_t e : all.dying) hooks.dying(e);
+    for (const std::uint64_t e : all.dying.all()) hooks.dying(e);
     for (const loss& lost : all.losing)
         hooks.call(hook_kind::remove, lost.e, engine_.entities.locate(lost.e), *lost.fragment);
-    for (const std::uint64_t e :
-         all.dying)  // a hook may have made it a fragment, without owners yet
+    // A hook may have made one a fragment, without owners yet.
+    for (const std::uint64_t e : all.dying.all())
         if (fragment_data* const used = engine_.fragments.find(e);
             used != nullptr && std::ranges::find(all.gone, used) == all.gone.end())
             all.gone.push_back(used);
 }
 
-void destroyer::destroy_fragment(target of) {
+void destroyer::destroy_together(std::span<const std::uint64_t> first,
+                                 const std::source_location& where) {
     cascade all;
-    collect(of.id, all);
+    collect(first, all);
+    const std::span<const std::uint64_t> dying = all.dying.all();
+    for (destroy_participant* room : participants_) room->prepare(all.dying);
     if (engine_.notifier.has_any()) notify(all);
     // Steps that can fail come before the first irreversible one: transitions and room for the
     // owners that survive, and provenance.
@@ -349,17 +407,18 @@ void destroyer::destroy_fragment(target of) {
     for (chunk_data* chunk : owners) {
         array_list<change_shape> shape;
         for (fragment_data* fragment : all.gone)
-            if (chunk->has(*fragment)) shape.push_back({fragment, change_kind::remove});
+            if (chunk->has(*fragment)) shape.push_back({fragment, change_kind::clear_fragment});
         losses.push_back({chunk, build_transition(engine_.graph, *chunk, {}, shape)});
         chunk_data& to = *losses.back().step->to;
         if (to.index != chunk_index{})
             to.prepare_rows(arrivals[&to] += chunk->size, engine_.graph.row_limit(), {});
     }
-    for (const std::uint64_t e : all.dying) record_provenance({e, of.where});
+    for (const std::uint64_t e : dying) record_provenance({e, where});
 
-    for (const std::uint64_t e : all.dying) engine_.notifier.note_removal(e);
+    for (destroy_participant* room : participants_) room->finish(all.dying);
+    for (const std::uint64_t e : dying) engine_.notifier.note_removal(e);
     for (const loss& lost : all.losing) lost.fragment->hooks.note(hook_kind::remove, lost.e);
-    for (std::size_t i = all.dying.size(); i-- != 0;) finish(all.dying[i]);
+    for (std::size_t i = dying.size(); i-- != 0;) finish(dying[i]);
     for (const chunk_loss& planned : losses)
         if (planned.from->size != 0) move_rows(*planned.from, *planned.step);
     for (fragment_data* owned : all.gone)

@@ -1,4 +1,8 @@
 // destroyer: destroys entities, and fragments together with their values.
+//
+// An entity on which nothing depends is destroyed by itself. Otherwise the destroyer first collects
+// all that is destroyed in one operation: by its own rule, that of fragments and their owners, and
+// by those of the participants. Then all of it is destroyed, or nothing.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -16,6 +20,8 @@
 
 namespace muster::detail {
 
+class destroy_participant;
+class destroy_set;
 struct engine;
 
 class MUSTER_API destroyer {
@@ -35,6 +41,13 @@ public:
     bool record(target of);
     /// Destroys an entity now and notifies hooks and observers. The caller has opened a scope.
     void destroy_notifying(target of);
+    /// Destroys these living entities, and all that depends on them, now: all or none. Notifies
+    /// hooks and observers. The caller has opened a scope.
+    void destroy_together(std::span<const std::uint64_t> first, const std::source_location& where);
+    /// Whether participants must be asked before this entity is destroyed.
+    [[nodiscard]] bool concerns_rooms(std::uint64_t e) const noexcept;
+    /// Whether participants must be asked before any entity of the chunk is destroyed.
+    [[nodiscard]] bool concerns_rooms(const chunk_data& chunk) const noexcept;
     /// Destroys the entities of a chunk, and notifies. Ids that are fragments are recorded.
     void destroy_chunk(chunk_data& chunk, const std::source_location& where);
     /// Destroys the entities of the rows from `first` on. Notifies no one.
@@ -49,6 +62,11 @@ public:
     /// irreversible step.
     void record_provenance(target of);
 
+    /// Lets a room take part from now on. The caller owns it.
+    void add_participant(destroy_participant& room) { participants_.push_back(&room); }
+    void remove_participant(const destroy_participant& room) noexcept;
+    [[nodiscard]] bool has_participants() const noexcept { return !participants_.empty(); }
+
     /// Destroys all values of a sparse fragment.
     void drop_all(sparse_set& set) noexcept;
     /// Destroys all values. No entity is alive any more.
@@ -60,22 +78,18 @@ private:
         std::uint64_t e;
         fragment_data* fragment;
     };
-    /// What is destroyed together with a fragment.
-    struct cascade {
-        array_list<std::uint64_t> dying;
-        array_list<fragment_data*> gone;
-        array_list<loss> losing;  // owners that survive, if anyone is notified
-    };
+    struct cascade;
     /// The rows that lose fragments, all of a chunk.
     struct chunk_loss {
         chunk_data* from;
         transition_ref step;
     };
 
+    [[nodiscard]] bool has_dependents(std::uint64_t e) const noexcept;
     void forget(std::uint64_t e) noexcept;
     void finish(std::uint64_t e) noexcept;
-    void destroy_fragment(target of);
-    void collect(std::uint64_t first, cascade& all);
+    void collect(std::span<const std::uint64_t> first, cascade& all);
+    void collect_losses(cascade& all) const;
     void notify(cascade& all);
     [[nodiscard]] bool is_fragment(std::uint64_t e) const noexcept;
     void forget_fragment(fragment_data& fragment) noexcept;
@@ -87,6 +101,8 @@ private:
     void reset_notifying(const std::source_location& where);
 
     engine& engine_;
+    array_list<destroy_participant*> participants_;
+    bool is_resetting_ = false;
 };
 
 }  // namespace muster::detail

@@ -259,7 +259,9 @@ bool entity_changes::remove(target of, std::span<const fragment_name> set) {
         has_one = has_one || is_there;
         // SAFETY: `fragment_table::add` made all fragments except for `no_fragment` non-const.
         auto* const fragment = const_cast<fragment_data*>(&found);
-        if ((is_recorded || is_there) && std::ranges::find(there, fragment) == there.end())
+        // An earlier removal of this call may add a fragment that is not there yet.
+        const bool is_removed = is_recorded || is_there || found.implied_by != 0;
+        if (is_removed && std::ranges::find(there, fragment) == there.end())
             there.push_back(fragment);
     }
     if (is_recorded) {
@@ -268,7 +270,7 @@ bool entity_changes::remove(target of, std::span<const fragment_name> set) {
     }
     if (!has_one) return false;
     if (set.size() == 1 && there[0]->sparse_values != nullptr &&
-        !there[0]->hooks.calls(remove_hooks))
+        !there[0]->hooks.calls(remove_hooks) && !there[0]->implies_on_removal())
         return remove_sparse(of, *there[0]->sparse_values);
     const bool has_sparse = name_removed(set, there);
     small_list<change_shape> shape(there.size());

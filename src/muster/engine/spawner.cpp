@@ -130,7 +130,8 @@ std::uint64_t spawner::spawn(std::span<change> values, const std::uint64_t* want
     chunk_data& given = engine_.catalog.ensure_set(fragments);
     chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
     const bool has_sparse = engine_.catalog.has_sparse_part(given);
-    if (!has_sparse && !engine_.notifier.notifies_insert(into) && !sets_words(values))
+    if (!has_sparse && !engine_.notifier.notifies_insert(into) && !sets_words(values) &&
+        !engine_.catalog.is_ordered(given))
         return spawn_now(into, given, values, fragments, wanted);
     return spawn_notifying([](held_values&) {}, values, fragments, engine_.graph.empty_chunk(),
                            wanted, has_sparse || wanted != nullptr);
@@ -294,7 +295,7 @@ std::uint64_t spawner::clone(target prototype, std::span<change> values) {
     chunk_data& into = engine_.catalog.cloned_chunk(part, given);
     if (engine_.catalog.has_sparse_part(given) || engine_.catalog.has_sparse_part(part) ||
         engine_.sparse.has_any(prototype.id) || engine_.notifier.notifies_insert(into) ||
-        sets_words(values))
+        sets_words(values) || engine_.catalog.is_ordered(given) || engine_.catalog.is_ordered(part))
         return spawn_notifying([&](held_values& held) { hold_copies(held, prototype, given); },
                                values, fragments, part, nullptr, true);
     engine_.entities.prepare(1);
@@ -458,15 +459,16 @@ void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = record_new_id();
         if (prototype != nullptr) record_copies(all[i], *prototype, given_chunk);
-        for (std::size_t at = 0; at < given.fragments.size(); ++at) {
-            fragment_data& fragment = *given.fragments[at];
-            const auto* const value = static_cast<const std::byte*>(given.values[at]);
-            engine_.transaction.record_copy(all[i], change_kind::put, fragment,
-                                            value + i * given.step * fragment.type->size, false);
-        }
-        for (fragment_data* owned : given_chunk.fragments)  // fragments without a given value
-            if (given.find(owned) == nullptr)
+        for (fragment_data* owned : given_chunk.fragments) {
+            const void* const* const value = given.find(owned);
+            if (value == nullptr) {
                 engine_.transaction.record_default(all[i], change_kind::put, *owned);
+                continue;
+            }
+            const auto* const first = static_cast<const std::byte*>(*value);
+            engine_.transaction.record_copy(all[i], change_kind::put, *owned,
+                                            first + i * given.step * owned->type->size, false);
+        }
         for (fragment_data* owned : given_chunk.fragments) {
             if (!owned->has_word) continue;
             const chunk_data& original = prototype != nullptr

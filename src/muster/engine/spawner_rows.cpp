@@ -91,7 +91,8 @@ void spawner::spawn_rows_at(id_span wanted, chunk_data& into, const row_values& 
     refuse_without_default(into, {}, given);
     refuse_equal_keys(wanted);
     engine_.entities.refuse_at(wanted);
-    if (into.index != chunk_index{}) into.prepare_rows(count, engine_.graph.row_limit(), given.values);
+    if (into.index != chunk_index{})
+        into.prepare_rows(count, engine_.graph.row_limit(), given.values);
     const std::size_t first = into.size;
     write_rows(into, count, given, {});
     scope_guard drop_values([&] {

@@ -9,14 +9,12 @@ namespace muster::detail {
 
 array_list<fragment_data*> fragments_for(const engine& owner, const chunk_data& given,
                                          const target* prototype) {
-    array_list<fragment_data*> all = given.fragments;
+    array_list<fragment_data*> added;
     if (prototype != nullptr)
         for (fragment_data* fragment : owner.components.fragments_of(prototype->id))
-            if (!fragment->is_unique && std::ranges::find(all, fragment) == all.end())
-                all.push_back(fragment);
-    std::ranges::sort(all, {}, [](const fragment_data* fragment) { return fragment->index; });
-    complete(all, all);
-    return all;
+            if (!fragment->is_unique) added.push_back(fragment);
+    added.insert(added.end(), given.fragments.begin(), given.fragments.end());
+    return fragments_after({}, added);
 }
 
 staging::staging(engine& owner, std::size_t count) : engine_(owner), count_(count) {

@@ -26,10 +26,12 @@ entity_table<Layout>::~entity_table() {
 template <class Layout>
 void guest_table<Layout>::order() noexcept {
     const auto by_value = [](id_type a, id_type b) { return a.value() < b.value(); };
-    id_type* const all = order_.begin();
-    std::sort(all + ordered_, order_.end(), by_value);
-    // Heap sort would do without memory, but this list is long and almost sorted.
-    std::inplace_merge(all, all + ordered_, order_.end(), by_value);
+    id_type* const inserted = order_.begin() + ordered_;
+    std::sort(inserted, order_.end(), by_value);
+    merged_.resize(order_.size());  // within its capacity
+    std::merge(order_.begin(), inserted, inserted, order_.end(), merged_.begin(), by_value);
+    order_.swap(merged_);
+    merged_.clear();
     order_.erase_if([&](id_type e) { return find(e) == nullptr; });
     const id_type* const end = std::unique(order_.begin(), order_.end());
     order_.erase(end, order_.end());

@@ -34,6 +34,7 @@ public:
     /// Makes room for `more` guests. `std::bad_alloc` changes nothing.
     void reserve(std::size_t more) {
         order_.reserve(order_.size() + more);
+        merged_.reserve(order_.size() + more);
         std::size_t wanted = entries_.empty() ? 16 : entries_.size();
         while (wanted < (size_ + more) * 2) wanted *= 2;
         if (wanted == entries_.size()) return;
@@ -107,8 +108,9 @@ private:
     }
     array_list<entry> entries_;  // a power of two, at most half full
     std::size_t size_ = 0;
-    array_list<id_type> order_;  // all guests by id, and some that were erased
-    std::size_t ordered_ = 0;    // elements of `order_` that are sorted
+    array_list<id_type> order_;   // all guests by id, and some that were erased
+    std::size_t ordered_ = 0;     // elements of `order_` that are sorted
+    array_list<id_type> merged_;  // memory for `order`; empty
 };
 
 }  // namespace muster::detail

@@ -40,7 +40,7 @@ struct MUSTER_API chunk_data {
     bool is_away = false;        // stands for other worlds; see `chunk_graph::away_chunk`
 
     // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.
-    bool is_complete = true;               // has all needed fragments, and none is sparse
+    bool is_complete = true;               // adding its fragments implies no other; none is sparse
     bool has_unique = false;               // a fragment is not cloned
     bool notifies_insert = false;          // a fragment has insert hooks or observers
     bool notifies_remove = false;          // a fragment has remove hooks or observers

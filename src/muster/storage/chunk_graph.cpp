@@ -23,10 +23,6 @@ std::size_t hash_of(std::span<fragment_data* const> set, std::span<const std::ui
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
-bool lower(const fragment_data* a, const fragment_data* b) {
-    return a->index < b->index;
-}
-
 bool is_sparse(const fragment_data* fragment) {
     return fragment->sparse_values != nullptr;
 }
@@ -38,20 +34,11 @@ bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
 
 }  // namespace
 
-void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added) {
-    for (std::size_t i = 0; i < added.size(); ++i)
-        for (fragment_data* const fragment : added[i]->needs) {
-            const auto at = std::ranges::lower_bound(set, fragment, lower);
-            if (at != set.end() && *at == fragment) continue;
-            set.insert(at, fragment);
-            added.push_back(fragment);
-        }
-}
-
 chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_t row_limit)
     : id_type_(id_type), limit_(limit), row_limit_(row_limit) {
     ensure({});
     away_.is_away = true;
+    away_.serial = ~std::uint64_t{0};  // no handle finds it
     away_.index = away_index;
     reserve_more(by_index_, 1);
     by_index_.push_back(&away_);
@@ -101,10 +88,12 @@ void chunk_graph::follow_all(row_follower* follower) noexcept {
 }
 
 void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
-    const auto has = [&](const fragment_data* needed) { return chunk.has(*needed); };
+    const auto is_done = [&](const implied_change& follows) {
+        return follows.is_on_removal || chunk.has(*follows.fragment) != follows.is_removal;
+    };
     chunk.is_complete = !chunk.has_sparse &&
                         std::ranges::all_of(chunk.fragments, [&](const fragment_data* fragment) {
-                            return std::ranges::all_of(fragment->needs, has);
+                            return std::ranges::all_of(fragment->implied, is_done);
                         });
     chunk.has_unique = std::ranges::any_of(chunk.fragments, &fragment_data::is_unique);
     chunk.notifies_insert = has_hooks(chunk.fragments, insert_hooks);

@@ -27,10 +27,6 @@
 
 namespace muster::detail {
 
-/// Adds the fragments that `added` needs, transitively, to a sorted set. `added` must be part of
-/// the set.
-MUSTER_API void complete(array_list<fragment_data*>& set, array_list<fragment_data*> added);
-
 class MUSTER_API chunk_graph {
 public:
     /// `id_type` describes an id. The graph holds at most `limit` chunks, including chunk 0, and a

@@ -94,8 +94,8 @@ void sparse_table::hand_over(sparse_set& set, fragment_data& other) noexcept {
 void sparse_table::refresh(sparse_set& set) const noexcept {
     const fragment_data& owner = *set.fragment;
     const bool is_fast = shape_.keeps_slots() && owner.hooks.kinds() == 0;
-    set.set_fast(is_fast && owner.needs.empty() && !owner.type->pinned,
-                 is_fast && owner.type->destroy == nullptr);
+    set.set_fast(is_fast && owner.implied.empty() && !owner.type->pinned,
+                 is_fast && !owner.implies_on_removal() && owner.type->destroy == nullptr);
 }
 
 void sparse_table::invalidate_traits() noexcept {

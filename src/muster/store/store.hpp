@@ -64,6 +64,8 @@ public:
     /// Destroys all values. Afterwards the world is read-only; destructors of components may still
     /// query it.
     void end() noexcept { engine::end(table_.pool().unused_version()); }
+    /// The entities, for rooms that save or replace the state of their pool.
+    [[nodiscard]] entity_table<Layout>& table() noexcept { return table_; }
 
     // ---- creating entities ---------------------------------------------------------------------
 

@@ -72,7 +72,8 @@ template <class Layout>
 template <class Layout>
 std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
-    bool is_local = gate.is_idle() && !gate.keeps_provenance && !notifier.has_any();
+    bool is_local = gate.is_idle() && !gate.keeps_provenance && !notifier.has_any() &&
+                    !destroyer.has_participants();
     for (const id_type e : all) is_local = is_local && !adapter_.is_foreign(e.value());
     if (is_local) {
         std::size_t count = 0;

@@ -26,6 +26,7 @@ namespace muster::detail {
 
 class row_follower;
 class sparse_set;
+struct fragment_data;
 
 /// A fragment's number in its world, in the order of registration.
 enum class fragment_index : std::uint32_t {};
@@ -56,6 +57,15 @@ MUSTER_API inline std::byte no_values[1];
 struct duplicate_function {
     boxed_value function;
     void (*call)(const void* function, void* to, const void* from) = nullptr;
+};
+
+/// A change that follows from the change of another fragment; see `catalog::imply`.
+struct implied_change {
+    fragment_data* fragment;
+    bool is_on_removal = false;  // follows the removal of the other fragment; else its addition
+    bool is_removal = false;     // removes `fragment`; else adds its default value
+
+    friend bool operator==(const implied_change&, const implied_change&) noexcept = default;
 };
 
 /// Shows a value for living entities that do not have the fragment; see `world::get` of a const
@@ -93,15 +103,15 @@ struct MUSTER_API fragment_data {
     bool is_internal = false;
     bool is_defined_sparse = false;  // set by `define`; its type may be sparse, too
     bool destroys_owners = false;
-    bool has_word = false;             // groups its entities by a word: see `chunk_data::words`
-    array_list<fragment_data*> needs;  // required fragments, by index
-    std::uint32_t needed_by = 0;       // how many fragments need this one
-    row_follower* follower = nullptr;  // watches the rows of its chunks; see `catalog::follow`
-    bool tracks_writes = false;        // `written` is in use
-    bool holds_guests = false;         // marks entities of other worlds, which cannot lose it
-    raw_array<std::uint64_t> written;  // by chunk, as `bases`: the tick of the last write
-    std::uint64_t needs_epoch = 0;     // the epoch of `needs_sparse`; see `catalog::needs_sparse`
-    bool needs_sparse = false;         // a needed fragment, at any depth, is sparse
+    bool has_word = false;               // groups its entities by a word: see `chunk_data::words`
+    array_list<implied_change> implied;  // changes that follow from adding or removing it
+    std::uint32_t implied_by = 0;        // how many changes of other fragments concern this one
+    row_follower* follower = nullptr;    // watches the rows of its chunks; see `catalog::follow`
+    bool tracks_writes = false;          // `written` is in use
+    bool holds_guests = false;           // marks entities of other worlds, which cannot lose it
+    raw_array<std::uint64_t> written;    // by chunk, as `bases`: the tick of the last write
+    std::uint64_t implied_epoch = 0;     // the epoch of `implies_sparse`, a cached result
+    bool implies_sparse = false;         // see `catalog::implies_sparse`
     boxed_value default_value;
     duplicate_function duplicate;
     const detail::codec* codec = nullptr;  // see `define`; null: none
@@ -135,6 +145,8 @@ struct MUSTER_API fragment_data {
     }
     /// Whether both fragments have values of the same type.
     [[nodiscard]] bool has_same_type(const fragment_data& other) const noexcept;
+    /// Whether other changes follow when an entity loses it.
+    [[nodiscard]] bool implies_on_removal() const noexcept;
     [[nodiscard]] bool can_copy() const noexcept {
         return type->can_copy() || duplicate.call != nullptr;
     }

@@ -15,6 +15,10 @@ fragment_data::~fragment_data() {
     delete own_type;
 }
 
+bool fragment_data::implies_on_removal() const noexcept {
+    return std::ranges::any_of(implied, &implied_change::is_on_removal);
+}
+
 bool fragment_data::has_same_type(const fragment_data& other) const noexcept {
     const type_info& a = *type;
     const type_info& b = *other.type;

@@ -70,7 +70,7 @@ struct type_info {
     bool hidden = false;
     bool internal = false;
     bool sparse = false;
-    bool pinned = false;  // values never move; always sparse
+    bool pinned = false;                   // values never move; always sparse
     const detail::codec* codec = nullptr;  // initial codec of fragments of this type; null: none
 
     [[nodiscard]] bool is_sparse() const noexcept {

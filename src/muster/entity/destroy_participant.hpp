@@ -1,0 +1,65 @@
+// destroy_participant: a room that takes part when entities are destroyed, because entities depend
+// on each other in it.
+//
+//     collect    what is destroyed with them, until no participant adds more
+//     check      may they all be destroyed?
+//     prepare    steps that may fail
+//                   ... the hooks of all of them ...
+//     finish     before the first value and id ends
+//
+// The world asks participants about an operation only if one of its entities has a mark, see
+// `catalog::mark_for_destroy`, or is in a chunk whose rows a room follows, see `row_follower`. All
+// other entities take the fast paths.
+#pragma once
+
+#include <muster/base/array_list.hpp>
+#include <muster/base/config.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_set>
+
+namespace muster::detail {
+
+/// The entities that one operation destroys, each once, in the order of their hooks.
+class destroy_set {
+public:
+    /// Adds a living entity. Returns false if it is there already. May throw.
+    bool add(std::uint64_t e) {
+        if (!has_.insert(e).second) return false;
+        all_.push_back(e);
+        return true;
+    }
+    [[nodiscard]] bool has(std::uint64_t e) const { return has_.contains(e); }
+    [[nodiscard]] std::span<const std::uint64_t> all() const noexcept { return all_; }
+    [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
+
+private:
+    array_list<std::uint64_t> all_;
+    std::unordered_set<std::uint64_t> has_;
+};
+
+/// A participant must not change the world in these calls.
+class MUSTER_API destroy_participant {
+public:
+    destroy_participant() = default;
+    destroy_participant(const destroy_participant&) = delete;
+    destroy_participant& operator=(const destroy_participant&) = delete;
+
+    /// Adds the entities that are destroyed together with those from `first` on. May throw.
+    virtual void collect(destroy_set& dying, std::size_t first) = 0;
+    /// Throws if exactly these may not be destroyed. Not called by `reset`, which destroys all.
+    virtual void check(const destroy_set& dying) const = 0;
+    /// Takes all steps that may throw. A hook may still prevent the operation, without a notice.
+    virtual void prepare(const destroy_set& dying) = 0;
+    /// These are about to be destroyed; their values are still there.
+    virtual void finish(const destroy_set& dying) noexcept = 0;
+    /// All entities were destroyed at once.
+    virtual void reset() noexcept = 0;
+
+protected:
+    ~destroy_participant() = default;
+};
+
+}  // namespace muster::detail
