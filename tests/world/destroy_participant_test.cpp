@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/room_world.hpp"
@@ -107,6 +108,7 @@ TYPED_TEST(destroy_participants, add_what_is_destroyed_together) {
 }
 
 TYPED_TEST(destroy_participants, are_not_asked_about_other_entities) {
+    MUSTER_ABOUT_CHUNKS();  // an entity with sparse values is marked
     auto& w = this->owner;
     const auto a = w.spawn(position{1}), b = w.spawn();
     w.destroy(a);
