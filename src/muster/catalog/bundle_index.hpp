@@ -4,12 +4,12 @@
 
 #include <muster/base/integer.hpp>
 #include <muster/base/raw_array.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/storage/chunk_data.hpp>
 #include <muster/type/type_index.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -60,14 +60,14 @@ public:
     };
 
     /// Returns an entry without a chunk for an unknown set.
-    [[nodiscard]] const entry& find(std::span<fragment_data* const> set) const noexcept {
+    [[nodiscard]] const entry& find(slice<fragment_data* const> set) const noexcept {
         const entry& known = entries_[place_of(set)];
         if (known.size != set.size()) return nothing();
         for (std::size_t i = 0; i < set.size(); ++i)
             if (set[i] != known.fragments[i]) return nothing();
         return known;
     }
-    void put(std::span<fragment_data* const> set, chunk_data& chunk, chunk_data* spawned) noexcept {
+    void put(slice<fragment_data* const> set, chunk_data& chunk, chunk_data* spawned) noexcept {
         entry& made = entries_[place_of(set)];
         if (set.size() > most) return;
         for (std::size_t i = 0; i < set.size(); ++i) made.fragments[i] = set[i];
@@ -84,7 +84,7 @@ private:
     /// The entry of unknown sets: the last, which no set has.
     [[nodiscard]] const entry& nothing() const noexcept { return entries_[count]; }
 
-    [[nodiscard]] static std::size_t place_of(std::span<fragment_data* const> set) noexcept {
+    [[nodiscard]] static std::size_t place_of(slice<fragment_data* const> set) noexcept {
         std::size_t hash = set.size();
         for (const fragment_data* fragment : set) hash = hash * 31 + to_int(fragment->index);
         return hash % count;

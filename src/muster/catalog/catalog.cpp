@@ -174,7 +174,7 @@ void catalog::refuse_misfit(const change& given, const std::source_location* whe
 
 // ---- defining fragments ------------------------------------------------------------------------
 
-void catalog::imply(std::uint64_t f, std::span<const implied_change> rules) {
+void catalog::imply(std::uint64_t f, slice<const implied_change> rules) {
     fragment_data& fragment = open(f);
     reserve_more(fragment.implied, rules.size());
     for (const implied_change& rule : rules) {
@@ -188,7 +188,7 @@ void catalog::imply(std::uint64_t f, std::span<const implied_change> rules) {
     invalidate_traits();
 }
 
-void catalog::add_needs(std::uint64_t f, std::span<fragment_data* const> needed) {
+void catalog::add_needs(std::uint64_t f, slice<fragment_data* const> needed) {
     array_list<implied_change> rules;
     for (fragment_data* const fragment : needed) rules.push_back({fragment});
     imply(f, rules);
@@ -285,7 +285,7 @@ void catalog::unfollow(fragment_data& fragment) noexcept {
 
 // ---- chunks ------------------------------------------------------------------------------------
 
-chunk_data& catalog::find_set(std::span<fragment_data* const> set) {
+chunk_data& catalog::find_set(slice<fragment_data* const> set) {
     array_list<fragment_data*> sorted(set.data(), set.data() + set.size());
     std::ranges::sort(sorted, {}, [](const fragment_data* fragment) { return fragment->index; });
     const auto twice = std::ranges::adjacent_find(sorted);
@@ -301,7 +301,7 @@ chunk_data* catalog::spawn_chunk(chunk_data& chunk) const noexcept {
     return is_fast ? &chunk : nullptr;
 }
 
-chunk_data& catalog::ensure_set(std::span<fragment_data* const> set) {
+chunk_data& catalog::ensure_set(slice<fragment_data* const> set) {
     if (chunk_data* const known = recent_.find(set).chunk) return *known;
     parts_.changes.refuse_in_phase("chunk");
     chunk_data& found = find_set(set);
@@ -317,7 +317,7 @@ chunk_data& catalog::add_single_chunk(fragment_data& fragment) {
     return found;
 }
 
-chunk_data& catalog::ensure_bundle(list_index list, std::span<fragment_data* const> set) {
+chunk_data& catalog::ensure_bundle(list_index list, slice<fragment_data* const> set) {
     chunk_data& found = ensure_set(set);
     if (list == no_list) return found;
     bundle_index::entry& known = parts_.bundles.ensure(list);
@@ -391,13 +391,13 @@ bool catalog::has_sparse_part(chunk_data& given) {
                                [&](fragment_data* fragment) { return implies_sparse(*fragment); });
 }
 
-bool catalog::has_sparse_part(std::span<const change_shape> shape) {
+bool catalog::has_sparse_part(slice<const change_shape> shape) {
     return std::ranges::any_of(shape, [&](const change_shape& step) {
         return step.fragment != nullptr && has_sparse_part(ensure_single_chunk(*step.fragment));
     });
 }
 
-bool catalog::concerns_sparse(std::span<const change_shape> shape) const {
+bool catalog::concerns_sparse(slice<const change_shape> shape) const {
     return std::ranges::any_of(shape, [&](const change_shape& step) {
         return step.fragment != nullptr &&
                (step.fragment->sparse_values != nullptr || implies_sparse(*step.fragment));
@@ -407,7 +407,7 @@ bool catalog::concerns_sparse(std::span<const change_shape> shape) const {
 // ---- transitions -------------------------------------------------------------------------------
 
 /// Lists the sparse fragments of the entity that these changes concern.
-void catalog::list_sparse(std::uint64_t e, std::span<const change_shape> shape,
+void catalog::list_sparse(std::uint64_t e, slice<const change_shape> shape,
                           array_list<fragment_data*>& found) {
     found.clear();
     if (std::ranges::find(shape, change_kind::clear, &change_shape::kind) != shape.end())
@@ -424,7 +424,7 @@ void catalog::list_sparse(std::uint64_t e, std::span<const change_shape> shape,
 }
 
 transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
-                                       std::span<const change_shape> shape) {
+                                       slice<const change_shape> shape) {
     const auto has = [&](const fragment_data& fragment) {
         return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
                                                  : from.has(fragment);
@@ -447,11 +447,10 @@ transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
             fragment_data* const present[] = {&fragment};
             const change_shape step[] = {
                 {&fragment, removes ? change_kind::remove : change_kind::put}};
-            transition_ref made =
-                build_transition(parts_.graph, from,
-                                 is_sparse ? std::span<fragment_data* const>(present)
-                                           : std::span<fragment_data* const>(),
-                                 step);
+            transition_ref made = build_transition(
+                parts_.graph, from,
+                is_sparse ? slice<fragment_data* const>(present) : slice<fragment_data* const>(),
+                step);
             from.edges.insert(key, made);
             return made;
         }
@@ -475,7 +474,7 @@ const transition* catalog::ensure_set_edge(chunk_data& from, chunk_data& set, bo
     return made.get();
 }
 
-transition_ref catalog::regroup(chunk_data& from, std::span<const std::uint64_t> words) {
+transition_ref catalog::regroup(chunk_data& from, slice<const std::uint64_t> words) {
     chunk_data& to = parts_.graph.regroup(from, words);
     const std::uint64_t key = edge_key::of_group(parts_.graph.edge_epoch(), to.index);
     if (transition* const known = from.edges.find(key)) return transition_ref(known);
@@ -493,7 +492,7 @@ transition_ref catalog::regroup(chunk_data& from, std::span<const std::uint64_t>
     return made;
 }
 
-void catalog::fix_types(std::span<fragment_data* const> fragments) noexcept {
+void catalog::fix_types(slice<fragment_data* const> fragments) noexcept {
     if (std::ranges::none_of(fragments, &fragment_data::is_untyped)) return;
     for (fragment_data* fragment : fragments) fragment->is_untyped = false;
     forget_chunks();

@@ -2,6 +2,7 @@
 // chunks and the transitions of their sets. Changes no entity's components.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/catalog/bundle_index.hpp>
 #include <muster/catalog/component_lookup.hpp>
 #include <muster/catalog/error_reporter.hpp>
@@ -18,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -102,9 +102,9 @@ public:
     /// of it, in the same move, seen by hooks and observers. See transition_builder.hpp for their
     /// order. Entities that have or lack the fragment already stay as they are. A rule that is there
     /// already is not added twice, nor one about the fragment itself. O(rules of the fragment).
-    void imply(std::uint64_t f, std::span<const implied_change> rules);
+    void imply(std::uint64_t f, slice<const implied_change> rules);
     /// Adding the fragment adds the default values of these.
-    void add_needs(std::uint64_t f, std::span<fragment_data* const> needed);
+    void add_needs(std::uint64_t f, slice<fragment_data* const> needed);
     /// Makes the fragment sparse. Throws `errc::fragment_in_use` if an entity has it or a value is
     /// pending.
     void make_sparse(fragment_data& fragment);
@@ -123,14 +123,14 @@ public:
     // ---- chunks --------------------------------------------------------------------------------
 
     /// Returns the chunk of exactly these fragments, in any order. Throws `errc::given_twice`.
-    chunk_data& ensure_set(std::span<fragment_data* const> set);
+    chunk_data& ensure_set(slice<fragment_data* const> set);
     /// Returns the chunk of this fragment alone.
     chunk_data& ensure_single_chunk(fragment_data& fragment) {
         return fragment.single_chunk != chunk_index{} ? parts_.graph.at(fragment.single_chunk)
                                                       : add_single_chunk(fragment);
     }
     /// Returns the chunk of a list of types; see `bundle_index`.
-    chunk_data& ensure_bundle(list_index list, std::span<fragment_data* const> set);
+    chunk_data& ensure_bundle(list_index list, slice<fragment_data* const> set);
     [[nodiscard]] const recent_sets& recent() const noexcept { return recent_; }
 
     /// Returns the chunk of a clone before values are given: without the unique fragments.
@@ -144,7 +144,7 @@ public:
                                                    const fragment_data& fragment) noexcept;
     /// Whether any of these fragments, or of those that they imply, is sparse.
     [[nodiscard]] bool has_sparse_part(chunk_data& given);
-    [[nodiscard]] bool has_sparse_part(std::span<const change_shape> shape);
+    [[nodiscard]] bool has_sparse_part(slice<const change_shape> shape);
     /// Whether a change of this fragment may change a sparse one, as an implied change.
     [[nodiscard]] bool implies_sparse(fragment_data& fragment) const;
     /// Whether changes of these fragments imply changes of each other, so that their order matters.
@@ -155,17 +155,17 @@ public:
     /// Returns the transition of an entity of `from` with these changes. Throws as
     /// `chunk_graph::ensure` does.
     transition_ref transition_for(chunk_data& from, std::uint64_t e,
-                                  std::span<const change_shape> shape);
+                                  slice<const change_shape> shape);
     /// Returns the transition that adds or removes all fragments of `set`; values that are there
     /// stay. Null if it concerns sparse fragments, or if the order
     /// of the changes matters. A later call finds it as an edge.
     const transition* ensure_set_edge(chunk_data& from, chunk_data& set, bool removes);
     /// Returns the transition to the chunk of the same fragments with these words; see
     /// `chunk_graph::regroup`. A later call finds it as an edge.
-    transition_ref regroup(chunk_data& from, std::span<const std::uint64_t> words);
+    transition_ref regroup(chunk_data& from, slice<const std::uint64_t> words);
 
     /// Values of these fragments are stored: untyped ones have their types from now on.
-    void fix_types(std::span<fragment_data* const> fragments) noexcept;
+    void fix_types(slice<fragment_data* const> fragments) noexcept;
     /// Call these after traits or hooks have changed. `fragment`: that of the hooks; null: many.
     void invalidate_traits() noexcept;
     void invalidate_hooks(const fragment_data* fragment) noexcept;
@@ -198,13 +198,13 @@ private:
     fragment_data& own(fragment_data& made, bool is_sparse);
     void remove(fragment_data& fragment) noexcept;
     MUSTER_COLD chunk_data& add_single_chunk(fragment_data& fragment);
-    chunk_data& find_set(std::span<fragment_data* const> set);
+    chunk_data& find_set(slice<fragment_data* const> set);
     [[nodiscard]] chunk_data* spawn_chunk(chunk_data& chunk) const noexcept;
     void show_name(fragment_data& fragment);
     void free_chunks_of(fragment_data& fragment, const char* what);
     chunk_data& joined_chunk(const chunk_data& part, const chunk_data& more);
-    [[nodiscard]] bool concerns_sparse(std::span<const change_shape> shape) const;
-    void list_sparse(std::uint64_t e, std::span<const change_shape> shape,
+    [[nodiscard]] bool concerns_sparse(slice<const change_shape> shape) const;
+    void list_sparse(std::uint64_t e, slice<const change_shape> shape,
                      array_list<fragment_data*>& found);
 
     parts parts_;

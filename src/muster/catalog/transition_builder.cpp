@@ -23,7 +23,7 @@ struct fragment_outcome {
 class outcome_list {
 public:
     outcome_list() = default;
-    outcome_list(const chunk_data& from, std::span<fragment_data* const> sparse) {
+    outcome_list(const chunk_data& from, slice<fragment_data* const> sparse) {
         const std::uint64_t* word = from.words.data();
         for (fragment_data* fragment : from.fragments)
             keep(*fragment, fragment->has_word ? *word++ : 0);
@@ -164,8 +164,8 @@ bool lower(const fragment_data* a, const fragment_data* b) noexcept {
 
 }  // namespace
 
-array_list<fragment_data*> fragments_after(std::span<fragment_data* const> kept,
-                                           std::span<fragment_data* const> added) {
+array_list<fragment_data*> fragments_after(slice<fragment_data* const> kept,
+                                           slice<fragment_data* const> added) {
     outcome_list outcome;
     for (fragment_data* fragment : kept) outcome.keep(*fragment, 0);
     for (std::size_t i = 0; i < added.size(); ++i)
@@ -190,8 +190,8 @@ void add_implied(array_list<fragment_data*>& set) {
 }
 
 transition_ref build_transition(chunk_graph& graph, chunk_data& from,
-                                std::span<fragment_data* const> sparse,
-                                std::span<const change_shape> shape) {
+                                slice<fragment_data* const> sparse,
+                                slice<const change_shape> shape) {
     outcome_list outcome(from, sparse);
     for (std::size_t i = 0; i < shape.size(); ++i)
         outcome.change(shape[i], static_cast<std::uint32_t>(i));
@@ -268,8 +268,8 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
 }
 
 transition_ref transition_cache::find(chunk_graph& graph, chunk_data& from,
-                                      std::span<fragment_data* const> sparse,
-                                      std::span<const change_shape> shape) {
+                                      slice<fragment_data* const> sparse,
+                                      slice<const change_shape> shape) {
     std::size_t hash = to_int(from.index);
     for (const fragment_data* fragment : sparse) hash = hash * 31 + to_int(fragment->index);
     for (const change_shape& step : shape)

@@ -8,20 +8,20 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/storage/chunk_graph.hpp>
 #include <muster/storage/transition.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
 /// Returns the fragments, sparse ones too, of an entity that had `kept` and to which these were added
 /// in this order, sorted by number.
 [[nodiscard]] MUSTER_API array_list<fragment_data*> fragments_after(
-    std::span<fragment_data* const> kept, std::span<fragment_data* const> added);
+    slice<fragment_data* const> kept, slice<fragment_data* const> added);
 
 /// Adds the fragments that changes of these may change, at any depth. The result is sorted.
 MUSTER_API void add_implied(array_list<fragment_data*>& set);
@@ -29,17 +29,16 @@ MUSTER_API void add_implied(array_list<fragment_data*>& set);
 /// Returns the transition of these changes, for an entity in `from` that has these sparse fragments
 /// among those that the changes concern. Throws as `chunk_graph::ensure` does.
 [[nodiscard]] MUSTER_API transition_ref build_transition(chunk_graph& graph, chunk_data& from,
-                                                         std::span<fragment_data* const> sparse,
-                                                         std::span<const change_shape> shape);
+                                                         slice<fragment_data* const> sparse,
+                                                         slice<const change_shape> shape);
 
 /// The transitions that were used last and that are no edges: of several changes, or with sparse
 /// fragments.
 class MUSTER_API transition_cache {
 public:
     /// Returns the transition of these changes; see `build_transition`.
-    transition_ref find(chunk_graph& graph, chunk_data& from,
-                        std::span<fragment_data* const> sparse,
-                        std::span<const change_shape> shape);
+    transition_ref find(chunk_graph& graph, chunk_data& from, slice<fragment_data* const> sparse,
+                        slice<const change_shape> shape);
 
 private:
     struct entry {

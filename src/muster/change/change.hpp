@@ -9,6 +9,7 @@
 #pragma once
 
 #include <muster/base/copy_bytes.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/storage/sparse_set.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/type_info.hpp>
@@ -17,7 +18,6 @@
 #include <cstdint>
 #include <new>
 #include <source_location>
-#include <span>
 #include <utility>
 
 namespace muster {
@@ -125,7 +125,7 @@ void copy_construct(void* to, const void* self) {
 /// All changes of one call.
 struct edit {
     target of;
-    std::span<change> changes;
+    slice<change> changes;
     const char* call;  // for messages
 };
 

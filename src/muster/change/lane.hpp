@@ -4,11 +4,11 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/recorder.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -35,7 +35,7 @@ struct access {
 /// The components that one system of a phase accesses.
 struct system_accesses {
     std::string_view system;  // empty: a parallel loop outside of systems
-    std::span<const access> touched;
+    slice<const access> touched;
 };
 
 struct lane {
@@ -53,7 +53,7 @@ struct lane {
     row_window window;        // the rows for the next loop over `window.list`
     std::string_view system;  // the running system; empty: none
     std::uint32_t work = 0;   // index of the current work item in `works`
-    std::span<const system_accesses> works;
+    slice<const system_accesses> works;
 
     /// Starts recording for the rows from `row` on of this work item. `std::bad_alloc` changes
     /// nothing.

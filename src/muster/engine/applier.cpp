@@ -5,7 +5,7 @@
 namespace muster::detail {
 
 bool applier::apply_bytes(std::uint64_t e, const transition& step,
-                          std::span<const pending_value> values, bool is_new_entity) noexcept {
+                          slice<const pending_value> values, bool is_new_entity) noexcept {
     if (!step.moves_bytes || step.has_notices || !step.types_fixed.empty() ||
         (is_new_entity && notifier_.calls_at_birth()) ||
         (step.from != step.to && step.to->size == step.to->capacity &&
@@ -14,7 +14,7 @@ bool applier::apply_bytes(std::uint64_t e, const transition& step,
     return mover_.entities.move_bytes(e, step, values);
 }
 
-void applier::apply(std::uint64_t e, const transition& step, std::span<pending_value> values,
+void applier::apply(std::uint64_t e, const transition& step, slice<pending_value> values,
                     bool is_new_entity) {
     apply(e, step, values, is_new_entity, {}, [] {});
 }
@@ -49,7 +49,7 @@ void applier::reserve(std::uint64_t e, const transition& step, argument_addresse
 }
 
 void applier::finish(std::uint64_t e, const transition& step,
-                     std::span<pending_value> values) noexcept {
+                     slice<pending_value> values) noexcept {
     if (step.has_notices) notifier_.note(step, e);
     if (mover_.changes.is_tracking()) writes_.mark(step);
     for (const transition::arrival& arrival : step.arrivals)
@@ -59,7 +59,7 @@ void applier::finish(std::uint64_t e, const transition& step,
     catalog_.fix_types(step.types_fixed);
 }
 
-void applier::apply_chunk(const transition& step, std::span<const value_source> values) {
+void applier::apply_chunk(const transition& step, slice<const value_source> values) {
     notifier_.prepare(step, step.from->size);
     chunk_move all(mover_, step, values);
     for (std::size_t i = 0; step.calls_before && i < all.count(); ++i)

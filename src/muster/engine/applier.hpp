@@ -9,11 +9,11 @@
 //     note      logs of observers                          cannot fail
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/catalog/catalog.hpp>
 #include <muster/engine/notifier.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -32,28 +32,28 @@ public:
     /// Moves the entity once. `values` belong to the changes of the transition; stored values
     /// become empty. All or nothing. The caller has opened a scope for the changes of hooks, and
     /// owns a reference of the transition.
-    void apply(std::uint64_t e, const transition& step, std::span<pending_value> values,
+    void apply(std::uint64_t e, const transition& step, slice<pending_value> values,
                bool is_new_entity);
     /// The same, for values that `construct` makes when nothing else can fail any more: an argument
     /// that is moved is not lost. Updates `arguments` that lie in a column.
     template <class Construct>
-    void apply(std::uint64_t e, const transition& step, std::span<pending_value> values,
+    void apply(std::uint64_t e, const transition& step, slice<pending_value> values,
                bool is_new_entity, argument_addresses arguments,
                Construct construct);  // in run.hpp
     /// Like `apply`, if the transition only moves bytes and notifies no one. False, and nothing has
     /// changed, if that is not so or memory is needed.
-    bool apply_bytes(std::uint64_t e, const transition& step, std::span<const pending_value> values,
+    bool apply_bytes(std::uint64_t e, const transition& step, slice<const pending_value> values,
                      bool is_new_entity) noexcept;
     /// Applies a transition that `is_plain` except for its hooks, after the steps up to `reserve`.
     /// The caller has constructed the arrivals, if any, behind the rows of the target; the
     /// transition has no `before` then.
     void apply_constructed(std::uint64_t e, const transition& step);
     /// Moves all entities of the transition's chunk. All or nothing.
-    void apply_chunk(const transition& step, std::span<const value_source> values);
+    void apply_chunk(const transition& step, slice<const value_source> values);
 
 private:
     void reserve(std::uint64_t e, const transition& step, argument_addresses arguments);
-    void finish(std::uint64_t e, const transition& step, std::span<pending_value> values) noexcept;
+    void finish(std::uint64_t e, const transition& step, slice<pending_value> values) noexcept;
 
     catalog& catalog_;
     notifier& notifier_;

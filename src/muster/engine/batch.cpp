@@ -34,7 +34,7 @@ array_list<chunk_data*> first_those(const array_list<chunk_data*>& all, Predicat
 // ---- by query: recording -----------------------------------------------------------------------
 
 /// Whether one of the changes affects the entity.
-bool batch::concerns(std::uint64_t e, std::span<const change_shape> shape) const {
+bool batch::concerns(std::uint64_t e, slice<const change_shape> shape) const {
     return std::ranges::any_of(shape, [&](const change_shape& step) {
         if (step.kind == change_kind::keep) return !engine_.components.has(e, *step.fragment);
         if (step.kind == change_kind::remove) return engine_.components.has(e, *step.fragment);
@@ -42,8 +42,7 @@ bool batch::concerns(std::uint64_t e, std::span<const change_shape> shape) const
     });
 }
 
-std::size_t batch::count_concerned(const chunk_data& chunk,
-                                   std::span<const change_shape> shape) const {
+std::size_t batch::count_concerned(const chunk_data& chunk, slice<const change_shape> shape) const {
     if (engine_.catalog.has_sparse_part(shape)) {
         std::size_t count = 0;
         for (std::size_t row = 0; row < chunk.size; ++row)
@@ -64,8 +63,8 @@ std::size_t batch::count_mortal(const chunk_data& chunk) const noexcept {
     return count;
 }
 
-std::size_t batch::change_all(const target_finder& finder, std::span<const change_shape> changes,
-                              std::span<const void* const> values, const char* call,
+std::size_t batch::change_all(const target_finder& finder, slice<const change_shape> changes,
+                              slice<const void* const> values, const char* call,
                               const std::source_location& where) {
     const writer_guard writer(engine_, call);
     engine_.gate.refuse_in_change(call);
@@ -101,7 +100,7 @@ std::size_t batch::change_all(const target_finder& finder, std::span<const chang
 }
 
 std::size_t batch::put_defaults(const target_finder& finder, change_kind kind,
-                                std::span<const std::uint64_t> fragments, const char* call) {
+                                slice<const std::uint64_t> fragments, const char* call) {
     const writer_guard writer(engine_, call);
     engine_.gate.refuse_in_change(call);
     array_list<change_shape> changes;
@@ -113,8 +112,7 @@ std::size_t batch::put_defaults(const target_finder& finder, change_kind kind,
     return change_all(finder, {changes.data(), changes.size()}, {}, call);
 }
 
-std::size_t batch::remove_all(const target_finder& finder,
-                              std::span<const std::uint64_t> fragments) {
+std::size_t batch::remove_all(const target_finder& finder, slice<const std::uint64_t> fragments) {
     array_list<change_shape> changes;
     for (const std::uint64_t f : fragments) {
         if (engine_.entities.is_foreign(f)) engine_.errors.raise_no_fragment(f, "remove", nullptr);
@@ -173,7 +171,7 @@ void batch::apply(const journal_group& group) {
 /// Calls `change` for each chunk that has rows, and returns how many rows changed. An exception
 /// does not stop the others; the first is thrown at the end.
 template <class Change>
-std::size_t batch::each_chunk(std::span<chunk_data* const> chunks, Change change) {
+std::size_t batch::each_chunk(slice<chunk_data* const> chunks, Change change) {
     std::size_t count = 0;
     first_error error;
     for (chunk_data* chunk : chunks)
@@ -201,8 +199,8 @@ std::size_t batch::each_owner(const fragment_data& fragment, Change change) {
 }
 
 /// Changes all entities of a chunk, or none.
-void batch::change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
-                         std::span<const value_source> values) {
+void batch::change_chunk(chunk_data& chunk, slice<const change_shape> shape,
+                         slice<const value_source> values) {
     const transition_ref step =
         engine_.catalog.transition_for(chunk, engine_.entities.null(), shape);
     if (step->from == step->to && step->arrivals.empty() && !step->has_notices) return;
@@ -214,8 +212,8 @@ void batch::change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
 
 // ---- by query: one entity at a time ------------------------------------------------------------
 
-void batch::apply_by_id(const batch_targets& found, std::span<const change_shape> shape,
-                        std::span<const value_source> values, const journal_note& note) {
+void batch::apply_by_id(const batch_targets& found, slice<const change_shape> shape,
+                        slice<const value_source> values, const journal_note& note) {
     array_list<std::uint64_t> all = found.ids;
     for (const chunk_data* chunk : found.chunks)
         for (std::size_t row = 0; row < chunk->size; ++row) all.push_back(chunk->id_at(row));
@@ -231,8 +229,8 @@ void batch::apply_by_id(const batch_targets& found, std::span<const change_shape
 }
 
 /// Applies a batch to one entity, completely or not at all.
-void batch::change_one(std::uint64_t e, std::span<const change_shape> shape,
-                       std::span<const value_source> values) {
+void batch::change_one(std::uint64_t e, slice<const change_shape> shape,
+                       slice<const value_source> values) {
     if (!engine_.entities.alive(e)) return;
     held_values& held = engine_.transaction.held();
     const scope_guard clear([&] { held.clear(); });

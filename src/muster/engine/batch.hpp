@@ -4,6 +4,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/journal.hpp>
 #include <muster/storage/chunk_data.hpp>
@@ -11,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -28,13 +28,13 @@ public:
     /// Changes all entities that `finder` finds, now or when the scope ends. Copies `values[i]`, if
     /// it exists, for `changes[i]`. Returns how many entities are affected in the current state of
     /// the world.
-    std::size_t change_all(const target_finder& finder, std::span<const change_shape> changes,
-                           std::span<const void* const> values, const char* call,
+    std::size_t change_all(const target_finder& finder, slice<const change_shape> changes,
+                           slice<const void* const> values, const char* call,
                            const std::source_location& where = {});
     /// Like `change_all`, with default values, for entities that lack them (`keep`) or all (`put`).
     std::size_t put_defaults(const target_finder& finder, change_kind kind,
-                             std::span<const std::uint64_t> fragments, const char* call);
-    std::size_t remove_all(const target_finder& finder, std::span<const std::uint64_t> fragments);
+                             slice<const std::uint64_t> fragments, const char* call);
+    std::size_t remove_all(const target_finder& finder, slice<const std::uint64_t> fragments);
 
     /// Removes the fragment from all entities. Returns how many had it.
     std::size_t clear_fragment(const fragment_data& fragment);
@@ -48,22 +48,22 @@ public:
     void apply(const journal_group& group);
 
 private:
-    [[nodiscard]] bool concerns(std::uint64_t e, std::span<const change_shape> shape) const;
+    [[nodiscard]] bool concerns(std::uint64_t e, slice<const change_shape> shape) const;
     [[nodiscard]] std::size_t count_concerned(const chunk_data& chunk,
-                                              std::span<const change_shape> shape) const;
+                                              slice<const change_shape> shape) const;
     [[nodiscard]] std::size_t count_mortal(const chunk_data& chunk) const noexcept;
-    void apply_by_id(const batch_targets& found, std::span<const change_shape> shape,
-                     std::span<const value_source> values, const journal_note& note);
-    void change_one(std::uint64_t e, std::span<const change_shape> shape,
-                    std::span<const value_source> values);
-    void change_chunk(chunk_data& chunk, std::span<const change_shape> shape,
-                      std::span<const value_source> values);
+    void apply_by_id(const batch_targets& found, slice<const change_shape> shape,
+                     slice<const value_source> values, const journal_note& note);
+    void change_one(std::uint64_t e, slice<const change_shape> shape,
+                    slice<const value_source> values);
+    void change_chunk(chunk_data& chunk, slice<const change_shape> shape,
+                      slice<const value_source> values);
     bool destroy_together(const batch_targets& found, const journal_note& note);
     void destroy_chunk(chunk_data& chunk, const journal_note& note);
     void destroy_one(target of, std::string_view system);
     bool clear_with_sparse(const chunk_data& chunk);
     template <class Change>
-    std::size_t each_chunk(std::span<chunk_data* const> chunks, Change change);
+    std::size_t each_chunk(slice<chunk_data* const> chunks, Change change);
     template <class Change>
     std::size_t each_owner(const fragment_data& fragment, Change change);
 

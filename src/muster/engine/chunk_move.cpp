@@ -31,7 +31,7 @@ void value_source::copy_each(const fragment_data& fragment, std::byte* to,
 }
 
 chunk_move::chunk_move(const row_mover& mover, const transition& step,
-                       std::span<const value_source> values)
+                       slice<const value_source> values)
     : mover_(mover),
       step_(step),
       from_(*step.from),
@@ -52,7 +52,7 @@ chunk_move::chunk_move(const row_mover& mover, const transition& step,
 }
 
 /// Constructs the values that arrive.
-void chunk_move::fill(std::span<const value_source> values) {
+void chunk_move::fill(slice<const value_source> values) {
     for (const transition::arrival& arrival : step_.arrivals) {
         const column& target = to_.columns[arrival.column];
         const value_source source =

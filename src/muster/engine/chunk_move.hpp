@@ -3,12 +3,12 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/engine/row_move.hpp>
 #include <muster/storage/transition.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -37,8 +37,7 @@ private:
 class chunk_move {
 public:
     /// Performs all steps that can fail. `values` has one element per change of the transition.
-    chunk_move(const row_mover& mover, const transition& step,
-               std::span<const value_source> values);
+    chunk_move(const row_mover& mover, const transition& step, slice<const value_source> values);
     chunk_move(const chunk_move&) = delete;
     chunk_move& operator=(const chunk_move&) = delete;
     ~chunk_move() { end(); }
@@ -59,7 +58,7 @@ private:
     [[nodiscard]] bool is_written_over(const column& target,
                                        const value_source& source) const noexcept;
     void make_room();
-    void fill(std::span<const value_source> values);
+    void fill(slice<const value_source> values);
     [[nodiscard]] bool resize(column& source) const noexcept {
         return source.resize(0, count_, {});
     }

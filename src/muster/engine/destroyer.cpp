@@ -143,8 +143,7 @@ void destroyer::rollback_spawn(std::uint64_t made) noexcept {
 
 // ---- many entities -----------------------------------------------------------------------------
 
-std::size_t destroyer::destroy(std::span<const std::uint64_t> all,
-                               const std::source_location& where) {
+std::size_t destroyer::destroy(slice<const std::uint64_t> all, const std::source_location& where) {
     const writer_guard writer(engine_, "destroy");
     const bool is_recorded = engine_.gate.is_recording("destroy");
     for (const std::uint64_t e : all)
@@ -329,7 +328,7 @@ void destroyer::drop_all(sparse_set& set) noexcept {
 
 /// Collects what is destroyed: destruction cascades to the owners of fragments with
 /// `destroys_owners`, and to what the participants add.
-void destroyer::collect(std::span<const std::uint64_t> first, cascade& all) {
+void destroyer::collect(slice<const std::uint64_t> first, cascade& all) {
     for (const std::uint64_t e : first) all.dying.add(e);
     std::size_t asked = 0;  // the participants know these
     for (std::size_t i = 0; i < all.dying.size() || asked < all.dying.size();) {
@@ -387,11 +386,11 @@ void destroyer::notify(cascade& all) {
             all.gone.push_back(used);
 }
 
-void destroyer::destroy_together(std::span<const std::uint64_t> first,
+void destroyer::destroy_together(slice<const std::uint64_t> first,
                                  const std::source_location& where) {
     cascade all;
     collect(first, all);
-    const std::span<const std::uint64_t> dying = all.dying.all();
+    const slice<const std::uint64_t> dying = all.dying.all();
     for (destroy_participant* room : participants_) room->prepare(all.dying);
     if (engine_.notifier.has_any()) notify(all);
     // Steps that can fail come before the first irreversible one: transitions and room for the

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/journal.hpp>
 #include <muster/storage/chunk_data.hpp>
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <span>
 
 namespace muster::detail {
 
@@ -34,7 +34,7 @@ public:
     bool destroy(target of);
     /// Destroys these entities and returns how many were alive. If an id is of another world,
     /// throws and destroys none.
-    std::size_t destroy(std::span<const std::uint64_t> all, const std::source_location& where);
+    std::size_t destroy(slice<const std::uint64_t> all, const std::source_location& where);
     void reset(const std::source_location& where);
 
     /// Records the destruction of an entity, in an open scope. Returns whether it is alive.
@@ -43,7 +43,7 @@ public:
     void destroy_notifying(target of);
     /// Destroys these living entities, and all that depends on them, now: all or none. Notifies
     /// hooks and observers. The caller has opened a scope.
-    void destroy_together(std::span<const std::uint64_t> first, const std::source_location& where);
+    void destroy_together(slice<const std::uint64_t> first, const std::source_location& where);
     /// Whether participants must be asked before this entity is destroyed.
     [[nodiscard]] bool concerns_rooms(std::uint64_t e) const noexcept;
     /// Whether participants must be asked before any entity of the chunk is destroyed.
@@ -88,7 +88,7 @@ private:
     [[nodiscard]] bool has_dependents(std::uint64_t e) const noexcept;
     void forget(std::uint64_t e) noexcept;
     void finish(std::uint64_t e) noexcept;
-    void collect(std::span<const std::uint64_t> first, cascade& all);
+    void collect(slice<const std::uint64_t> first, cascade& all);
     void collect_losses(cascade& all) const;
     void notify(cascade& all);
     [[nodiscard]] bool is_fragment(std::uint64_t e) const noexcept;

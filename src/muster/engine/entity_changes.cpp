@@ -128,7 +128,7 @@ void entity_changes::apply_hooked(std::uint64_t e, transition& step) {
 }
 
 /// Applies changes without values, outside of scopes.
-bool entity_changes::apply_now(target of, std::span<const change_shape> shape, bool opens_scope) {
+bool entity_changes::apply_now(target of, slice<const change_shape> shape, bool opens_scope) {
     chunk_data& here = engine_.components.chunk_of(of.id);
     const transition_ref step = engine_.catalog.transition_for(here, of.id, shape);
     run(opens_scope || step->calls_hooks(), [&] {
@@ -178,7 +178,7 @@ void entity_changes::prepare_default(std::uint64_t e, fragment_data& fragment, b
     (void)engine_.catalog.transition_for(engine_.components.chunk_of(e), e, step);
 }
 
-bool entity_changes::add_defaults(target of, std::span<const fragment_name> set, const char* call) {
+bool entity_changes::add_defaults(target of, slice<const fragment_name> set, const char* call) {
     const writer_guard writer(engine_, call);
     array_list<change> missing;
     if (engine_.gate.is_parallel()) {
@@ -241,7 +241,7 @@ bool entity_changes::prepare_fast_put(target of, sparse_set& set, const char* ca
 
 // ---- removing values ---------------------------------------------------------------------------
 
-bool entity_changes::remove(target of, std::span<const fragment_name> set) {
+bool entity_changes::remove(target of, slice<const fragment_name> set) {
     const writer_guard writer(engine_, "remove");
     const bool is_recorded = engine_.gate.is_recording("remove");
     for (const fragment_name name : set)
@@ -303,8 +303,8 @@ bool entity_changes::remove_sparse(target of, sparse_set& set) {
 
 /// Creates the chunk of the fragments of a call: loops follow the order in which chunks were
 /// created. Returns whether one of several is sparse.
-bool entity_changes::name_removed(std::span<const fragment_name> set,
-                                  std::span<fragment_data* const> there) {
+bool entity_changes::name_removed(slice<const fragment_name> set,
+                                  slice<fragment_data* const> there) {
     if (set.size() == 1 && there[0]->sparse_values != nullptr) return false;
     if (!set[0].is_typed()) return engine_.catalog.ensure_set(there).has_sparse && there.size() > 1;
     small_list<fragment_data*> all(set.size());
@@ -313,7 +313,7 @@ bool entity_changes::name_removed(std::span<const fragment_name> set,
     return engine_.catalog.ensure_set(all).has_sparse && set.size() > 1;
 }
 
-void entity_changes::record_remove(target of, std::span<fragment_data* const> set) {
+void entity_changes::record_remove(target of, slice<fragment_data* const> set) {
     record_guard guard(engine_.transaction, engine_.pending);
     for (fragment_data* fragment : set) engine_.pending.add(of.id, change_kind::remove, fragment);
     guard.keep();

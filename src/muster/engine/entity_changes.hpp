@@ -2,6 +2,7 @@
 // recorded in the journal of a scope, or recorded in the lane of a thread.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/journal.hpp>
 #include <muster/engine/open_scope.hpp>
@@ -11,7 +12,6 @@
 
 #include <cstdint>
 #include <source_location>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -33,7 +33,7 @@ public:
     /// it. For whole chunks, see `catalog::regroup`.
     void regroup(target of, fragment_data& fragment, std::uint64_t word);
     /// Removes these fragments. Returns whether the entity has one of them.
-    bool remove(target of, std::span<const fragment_name> set);
+    bool remove(target of, slice<const fragment_name> set);
     bool clear(target of);
     /// Notifies hooks and observers as if the value were assigned.
     void touch(target of, const fragment_data& fragment, std::string_view name);
@@ -44,7 +44,7 @@ public:
     /// Puts or, with `keep`, adds the fragment's default value.
     bool put_default(change_kind kind, target of, std::uint64_t f, const char* call);
     /// Adds the default values of the fragments that the entity does not have, in one change.
-    bool add_defaults(target of, std::span<const fragment_name> set, const char* call);
+    bool add_defaults(target of, slice<const fragment_name> set, const char* call);
     /// Stores a copy of a value of the fragment's type.
     void put_raw(target of, std::uint64_t f, const void* value);
 
@@ -76,13 +76,13 @@ private:
     bool record(const edit& call);
     void ensure_fragments(const edit& call);
     bool apply_now(const edit& call);
-    bool apply_now(target of, std::span<const change_shape> shape, bool opens_scope);
+    bool apply_now(target of, slice<const change_shape> shape, bool opens_scope);
     template <class Apply>
     void run(bool opens_scope, Apply apply);
     void prepare_default(std::uint64_t e, fragment_data& fragment, bool is_there);
-    bool name_removed(std::span<const fragment_name> set, std::span<fragment_data* const> there);
+    bool name_removed(slice<const fragment_name> set, slice<fragment_data* const> there);
     bool remove_sparse(target of, sparse_set& set);
-    void record_remove(target of, std::span<fragment_data* const> set);
+    void record_remove(target of, slice<fragment_data* const> set);
 
     engine& engine_;
 };

@@ -3,11 +3,11 @@
 
 #include <muster/base/arena.hpp>
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
 
 #include <cstddef>
-#include <span>
 
 namespace muster::detail {
 
@@ -24,10 +24,10 @@ public:
     held_values& operator=(const held_values&) = delete;
     ~held_values() { clear(); }
 
-    [[nodiscard]] std::span<const change_shape> shape() const noexcept {
+    [[nodiscard]] slice<const change_shape> shape() const noexcept {
         return {shape_.data(), shape_.size()};
     }
-    [[nodiscard]] std::span<pending_value> values() noexcept {
+    [[nodiscard]] slice<pending_value> values() noexcept {
         return {values_.data(), values_.size()};
     }
     void add(const change_shape& step, const pending_value& value);

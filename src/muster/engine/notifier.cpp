@@ -73,7 +73,7 @@ void notifier::assigned(std::uint64_t e, fragment_data& fragment) {
     fragment.hooks.note(hook_kind::assign, e);
 }
 
-void notifier::inserted(id_span all, std::span<fragment_data* const> fragments) {
+void notifier::inserted(id_span all, slice<fragment_data* const> fragments) {
     for (fragment_data* fragment : fragments) fragment->hooks.prepare(hook_kind::insert, all.count);
     for (std::size_t i = 0; i < all.count; ++i) {
         born(all.at(i));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/catalog/catalog.hpp>
 #include <muster/catalog/component_lookup.hpp>
 #include <muster/change/gate.hpp>
@@ -13,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -84,7 +84,7 @@ public:
     // ---- many entities -------------------------------------------------------------------------
 
     /// Notifies hooks and observers that these entities have received these fragments.
-    void inserted(id_span all, std::span<fragment_data* const> fragments);
+    void inserted(id_span all, slice<fragment_data* const> fragments);
     /// Makes room in the logs for `count` removals of the entity's fragments. May throw.
     void prepare_removal(std::uint64_t e, std::size_t count);
     /// Logs the removal of all fragments of an entity.

@@ -177,7 +177,7 @@ bool parallel_recorder::record(const edit& call) {
     return call.changes[0].kind == change_kind::put || !has_all;
 }
 
-std::uint64_t parallel_recorder::record_spawn(std::span<change> values) {
+std::uint64_t parallel_recorder::record_spawn(slice<change> values) {
     recorder& into = my_lane("spawn").changes;
     for (const change& given : values) refuse_misfit(given, nullptr);
     recording all(into);
@@ -188,7 +188,7 @@ std::uint64_t parallel_recorder::record_spawn(std::span<change> values) {
     return made;
 }
 
-bool parallel_recorder::record_remove(target of, std::span<const fragment_name> set) {
+bool parallel_recorder::record_remove(target of, slice<const fragment_name> set) {
     lane* const mine = find_living(of, "remove");
     if (mine == nullptr) return false;
     recording all(mine->changes);

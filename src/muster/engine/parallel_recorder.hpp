@@ -5,6 +5,7 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/atomic_word.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/lane.hpp>
 #include <muster/change/recorder.hpp>
@@ -12,7 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -44,8 +44,8 @@ public:
 
     /// Returns whether anything is put, or new, as `entity_changes::submit` does.
     bool record(const edit& call);
-    std::uint64_t record_spawn(std::span<change> values);
-    bool record_remove(target of, std::span<const fragment_name> set);
+    std::uint64_t record_spawn(slice<change> values);
+    bool record_remove(target of, slice<const fragment_name> set);
     bool record_clear(target of);
     bool record_destroy(target of);
     /// Returns the value that this thread has recorded last.

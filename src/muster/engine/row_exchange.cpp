@@ -7,7 +7,7 @@
 
 namespace muster::detail {
 
-chunk_data& row_exchange::guest_chunk(std::span<fragment_data* const> set) {
+chunk_data& row_exchange::guest_chunk(slice<fragment_data* const> set) {
     fragment_data& mark =
         engine_.catalog.ensure(ensure_type_index<guest_mark>(), type_info_of<guest_mark>);
     mark.holds_guests = true;
@@ -17,8 +17,7 @@ chunk_data& row_exchange::guest_chunk(std::span<fragment_data* const> set) {
     return engine_.graph.ensure(marked);
 }
 
-void row_exchange::refuse_adopted(const chunk_data& into,
-                                  std::span<const std::uint64_t> ids) const {
+void row_exchange::refuse_adopted(const chunk_data& into, slice<const std::uint64_t> ids) const {
     for (const std::uint64_t e : ids) {
         location at;
         const bool is_here = engine_.entities.find(e, at);
@@ -40,8 +39,8 @@ void row_exchange::refuse_adopted(const chunk_data& into,
         raise(errc::id_taken, text(engine_.errors.describe(*twice), " is passed twice"));
 }
 
-void row_exchange::adopt(chunk_data& into, std::span<const std::uint64_t> ids,
-                         std::span<std::byte* const> columns) {
+void row_exchange::adopt(chunk_data& into, slice<const std::uint64_t> ids,
+                         slice<std::byte* const> columns) {
     const writer_guard writer(engine_, "adopt");
     engine_.gate.refuse_in_scope("adopt");
     refuse_adopted(into, ids);
@@ -65,7 +64,7 @@ void row_exchange::adopt(chunk_data& into, std::span<const std::uint64_t> ids,
     into.note_appended(first, count);
 }
 
-void row_exchange::refuse_taken(const chunk_data& from, std::span<const std::uint32_t> rows,
+void row_exchange::refuse_taken(const chunk_data& from, slice<const std::uint32_t> rows,
                                 std::uint64_t world) const {
     if (world >= engine_.graph.row_limit())
         raise(errc::limit, text("the records of this layout cannot refer to W:", world));
@@ -80,8 +79,8 @@ void row_exchange::refuse_taken(const chunk_data& from, std::span<const std::uin
     }
 }
 
-void row_exchange::take(chunk_data& from, std::span<const std::uint32_t> rows, std::uint64_t world,
-                        std::span<std::byte* const> columns) {
+void row_exchange::take(chunk_data& from, slice<const std::uint32_t> rows, std::uint64_t world,
+                        slice<std::byte* const> columns) {
     const writer_guard writer(engine_, "take");
     engine_.gate.refuse_in_scope("take");
     refuse_taken(from, rows, world);

@@ -8,13 +8,13 @@
 // nothing. A guest has chunk fragments only.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/storage/chunk_data.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/type_info.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -42,20 +42,19 @@ public:
 
     /// Returns the chunk of guests with exactly these fragments, sorted by number. Throws as
     /// `chunk_graph::ensure` does.
-    chunk_data& guest_chunk(std::span<fragment_data* const> set);
+    chunk_data& guest_chunk(slice<fragment_data* const> set);
 
     /// Appends a row for each id, and moves the values from `columns`, which has for each column of
     /// the chunk the address of its first value. In a chunk of guests, all ids must be of other
     /// worlds and have no row here; in another chunk, all must be away. Throws `errc::id_taken`,
     /// `errc::dead_entity` or `errc::in_scope`; all or none.
-    void adopt(chunk_data& into, std::span<const std::uint64_t> ids,
-               std::span<std::byte* const> columns);
+    void adopt(chunk_data& into, slice<const std::uint64_t> ids, slice<std::byte* const> columns);
     /// Removes these rows, in ascending order, and moves their values to `columns`, which has room
     /// for them. Entities of this world are then away, in `world`; guests are unknown. Throws
     /// `errc::not_movable` if an entity is a fragment or has sparse fragments, `errc::limit` if no
     /// record can hold the number of the world, or `errc::in_scope`; all or none.
-    void take(chunk_data& from, std::span<const std::uint32_t> rows, std::uint64_t world,
-              std::span<std::byte* const> columns);
+    void take(chunk_data& from, slice<const std::uint32_t> rows, std::uint64_t world,
+              slice<std::byte* const> columns);
 
     [[nodiscard]] bool is_away(std::uint64_t e) const noexcept;
     [[nodiscard]] std::size_t away_count() const noexcept { return away_count_; }
@@ -68,8 +67,8 @@ public:
     void forget_away() noexcept { away_count_ = 0; }
 
 private:
-    void refuse_adopted(const chunk_data& into, std::span<const std::uint64_t> ids) const;
-    void refuse_taken(const chunk_data& from, std::span<const std::uint32_t> rows,
+    void refuse_adopted(const chunk_data& into, slice<const std::uint64_t> ids) const;
+    void refuse_taken(const chunk_data& from, slice<const std::uint32_t> rows,
                       std::uint64_t world) const;
 
     engine& engine_;

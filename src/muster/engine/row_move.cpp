@@ -20,7 +20,7 @@ void row_mover::close_gap(chunk_data& chunk, std::size_t row) const noexcept {
     entities.place(moved, {chunk.index, row});
 }
 
-void row_mover::permute(chunk_data& chunk, std::span<const std::uint32_t> order) const {
+void row_mover::permute(chunk_data& chunk, slice<const std::uint32_t> order) const {
     std::vector<column> ordered(chunk.columns.size() + 1);
     const scope_guard free([&] {
         for (column& source : ordered) source.free();
@@ -92,7 +92,7 @@ row_move::row_move(const row_mover& mover, std::uint64_t e, const transition& st
     rollback.dismiss();
 }
 
-void row_move::apply(std::span<const pending_value> given) noexcept {
+void row_move::apply(slice<const pending_value> given) noexcept {
     const busy_guard busy(mover_.changes);
     for (std::size_t i = 0; i < arriving_.size(); ++i)
         if (const std::uint32_t which = step_.arrivals[i].given; which != transition::none)
@@ -149,7 +149,7 @@ std::byte* row_move::outside(std::size_t column, std::size_t to_row) const noexc
 
 /// Returns `count` default values in scratch memory, which last as long as this object.
 template <class T>
-std::span<T> row_move::places(std::size_t count) {
+slice<T> row_move::places(std::size_t count) {
     auto* const made = static_cast<T*>(mover_.scratch.allocate(count * sizeof(T), alignof(T)));
     std::uninitialized_fill_n(made, count, T{});
     return {made, count};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <muster/base/arena.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
 #include <muster/engine/row_mover.hpp>
@@ -28,7 +29,7 @@ public:
     ~row_move() { end(); }
 
     /// Moves the row, and stores these values.
-    void apply(std::span<const pending_value> given) noexcept;
+    void apply(slice<const pending_value> given) noexcept;
     void undo() noexcept;
 
 private:
@@ -49,7 +50,7 @@ private:
     }
     [[nodiscard]] std::byte* outside(std::size_t column, std::size_t to_row) const noexcept;
     template <class T>
-    [[nodiscard]] std::span<T> places(std::size_t count);
+    [[nodiscard]] slice<T> places(std::size_t count);
     [[nodiscard]] void* room_for(const column& source);
     [[nodiscard]] void* default_construct(const column& source);
     void prepare_sparse(std::size_t which);
@@ -62,10 +63,10 @@ private:
     const transition& step_;
     chunk_data& from_;
     chunk_data& to_;
-    std::size_t row_ = 0;             // in the source
-    std::span<void*> arriving_;       // per arrival: its pending value
-    std::span<void*> leaving_;        // per column of the source: room for a dropped value, or null
-    std::span<sparse_slots> sparse_;  // per change of a sparse fragment
+    std::size_t row_ = 0;         // in the source
+    slice<void*> arriving_;       // per arrival: its pending value
+    slice<void*> leaving_;        // per column of the source: room for a dropped value, or null
+    slice<sparse_slots> sparse_;  // per change of a sparse fragment
     bool is_there_ = false;
 };
 

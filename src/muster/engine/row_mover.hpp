@@ -2,6 +2,7 @@
 #pragma once
 
 #include <muster/base/arena.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/gate.hpp>
 #include <muster/entity/entity_directory.hpp>
 #include <muster/storage/chunk_graph.hpp>
@@ -10,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -26,7 +26,7 @@ struct row_mover {
     void close_gap(chunk_data& chunk, std::size_t row) const noexcept;
     /// Reorders all rows: row i receives the row `order[i]`, a permutation. `std::bad_alloc` changes
     /// nothing. Invalidates references into the chunk. O(rows).
-    void permute(chunk_data& chunk, std::span<const std::uint32_t> order) const;
+    void permute(chunk_data& chunk, slice<const std::uint32_t> order) const;
     /// Undoes `close_gap`: the row has no values again.
     void open_gap(chunk_data& chunk, std::size_t row) const noexcept;
     /// Takes the entity, whose row was moved to the end of `to`, back to this row of `from`, whose

@@ -3,6 +3,7 @@
 
 #include <muster/base/first_error.hpp>
 #include <muster/base/scope_guard.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/engine/chunk_move.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/engine/row_move.hpp>
@@ -26,7 +27,7 @@ void transaction::run(Apply apply) {
 }
 
 template <class Construct>
-void applier::apply(std::uint64_t e, const transition& step, std::span<pending_value> values,
+void applier::apply(std::uint64_t e, const transition& step, slice<pending_value> values,
                     bool is_new_entity, argument_addresses arguments, Construct construct) {
     const bool calls_at_birth = is_new_entity && notifier_.calls_at_birth();
     const bool calls_after = step.calls_after || calls_at_birth;

@@ -15,7 +15,7 @@ namespace muster::detail {
 namespace {
 
 /// Makes room for a row, and updates the addresses of values that lie in a column of the chunk.
-void make_room(chunk_data& into, std::size_t limit, std::span<change> values) {
+void make_room(chunk_data& into, std::size_t limit, slice<change> values) {
     if (into.index == chunk_index{}) return;
     if (into.size != into.capacity) return into.prepare_rows(1, limit, {});
     small_list<const void*> from(values.size());
@@ -24,7 +24,7 @@ void make_room(chunk_data& into, std::size_t limit, std::span<change> values) {
     for (std::size_t i = 0; i < values.size(); ++i) values[i].self = from[i];
 }
 
-bool sets_words(std::span<const change> values) {
+bool sets_words(slice<const change> values) {
     return std::ranges::any_of(values, &change::sets_word);
 }
 
@@ -91,8 +91,8 @@ void spawner::refuse_uncopyable(target prototype, const chunk_data& part,
 }
 
 /// Moves the given values to the row after the last.
-void spawner::construct_given(chunk_data& into, std::span<const change> values,
-                              std::span<fragment_data* const> fragments) noexcept {
+void spawner::construct_given(chunk_data& into, slice<const change> values,
+                              slice<fragment_data* const> fragments) noexcept {
     const busy_guard busy(engine_.gate);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const std::size_t size = fragments[i]->type->size;
@@ -120,7 +120,7 @@ std::uint64_t spawner::append_row(chunk_data& into, std::uint64_t made) noexcept
 
 // ---- one entity --------------------------------------------------------------------------------
 
-std::uint64_t spawner::spawn(std::span<change> values, const std::uint64_t* wanted) {
+std::uint64_t spawner::spawn(slice<change> values, const std::uint64_t* wanted) {
     const writer_guard writer(engine_, "spawn");
     if (wanted == nullptr && engine_.gate.is_parallel())
         return engine_.parallel.record_spawn(values);
@@ -138,8 +138,8 @@ std::uint64_t spawner::spawn(std::span<change> values, const std::uint64_t* want
 }
 
 /// Creates an entity that notifies no one and has no sparse fragments.
-std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, std::span<change> values,
-                                 std::span<fragment_data* const> fragments,
+std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
+                                 slice<fragment_data* const> fragments,
                                  const std::uint64_t* wanted) {
     const row_origin origin{.written = &given};
     refuse_without_default(into, origin, {});
@@ -159,8 +159,8 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, std::span<
 /// Creates an entity with these values and those that `fill` adds. Hooks and observers are notified.
 /// Values that set no words take those of the chunk `like`.
 template <class Fill>
-std::uint64_t spawner::spawn_notifying(Fill fill, std::span<change> values,
-                                       std::span<fragment_data* const> fragments,
+std::uint64_t spawner::spawn_notifying(Fill fill, slice<change> values,
+                                       slice<fragment_data* const> fragments,
                                        const chunk_data& like, const std::uint64_t* wanted,
                                        bool opens_scope) {
     if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
@@ -241,7 +241,7 @@ std::uint64_t spawner::record_entity(Record record, const std::uint64_t* wanted)
     return made;
 }
 
-std::uint64_t spawner::record_spawn(std::span<change> values, const std::uint64_t* wanted) {
+std::uint64_t spawner::record_spawn(slice<change> values, const std::uint64_t* wanted) {
     const bool is_by_id =
         std::ranges::any_of(values, [](const change& given) { return !given.fragment.is_typed(); });
     if (is_by_id && values.size() > 1) {  // throws if a fragment is named twice
@@ -263,7 +263,7 @@ std::uint64_t spawner::record_spawn(std::span<change> values, const std::uint64_
 
 // ---- clones ------------------------------------------------------------------------------------
 
-std::uint64_t spawner::clone(target prototype, std::span<change> values) {
+std::uint64_t spawner::clone(target prototype, slice<change> values) {
     const writer_guard writer(engine_, "clone");
     const bool is_deferred = engine_.gate.is_deferred("clone");
     location at;

@@ -1,13 +1,13 @@
 // spawner: creates entities: one, many, clones.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/storage/chunk_data.hpp>
 #include <muster/storage/id_column.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -18,7 +18,7 @@ class held_values;
 /// The values of many new rows: `values[i]` for `fragments[i]`; one for all rows if `step` is 0,
 /// one per row if it is 1. A function that reallocates a column updates the addresses in it.
 struct row_values {
-    std::span<fragment_data* const> fragments;
+    slice<fragment_data* const> fragments;
     argument_addresses values;
     std::size_t step = 0;
     bool relocates = false;  // only for `spawn_rows_at`: moves the values instead of copying them
@@ -46,9 +46,9 @@ public:
     spawner& operator=(const spawner&) = delete;
 
     /// Creates an entity with these values: `wanted` or, if that is null, a new id.
-    std::uint64_t spawn(std::span<change> values, const std::uint64_t* wanted);
+    std::uint64_t spawn(slice<change> values, const std::uint64_t* wanted);
     /// Creates an entity like `prototype`, with the given values in place of its own.
-    std::uint64_t clone(target prototype, std::span<change> values);
+    std::uint64_t clone(target prototype, slice<change> values);
 
     /// Creates an entity for each element of `out`, in one chunk; all or none.
     void spawn_many(id_span out, chunk_data& given_chunk, const row_values& given);
@@ -89,15 +89,15 @@ private:
         }
     };
 
-    std::uint64_t spawn_now(chunk_data& into, chunk_data& given, std::span<change> values,
-                            std::span<fragment_data* const> fragments, const std::uint64_t* wanted);
+    std::uint64_t spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
+                            slice<fragment_data* const> fragments, const std::uint64_t* wanted);
     template <class Fill>
-    std::uint64_t spawn_notifying(Fill fill, std::span<change> values,
-                                  std::span<fragment_data* const> fragments, const chunk_data& like,
+    std::uint64_t spawn_notifying(Fill fill, slice<change> values,
+                                  slice<fragment_data* const> fragments, const chunk_data& like,
                                   const std::uint64_t* wanted, bool opens_scope);
     template <class Record>
     std::uint64_t record_entity(Record record, const std::uint64_t* wanted);
-    std::uint64_t record_spawn(std::span<change> values, const std::uint64_t* wanted);
+    std::uint64_t record_spawn(slice<change> values, const std::uint64_t* wanted);
     std::uint64_t record_new_id();
     void hold_copies(held_values& held, target prototype, const chunk_data& given);
     void record_copies(std::uint64_t made, target prototype, const chunk_data& given);
@@ -117,8 +117,8 @@ private:
     void refuse_equal_keys(id_span wanted) const;
     static void relocate_given(const chunk_data& into, std::size_t first, std::size_t count,
                                const row_values& given, bool is_back) noexcept;
-    void construct_given(chunk_data& into, std::span<const change> values,
-                         std::span<fragment_data* const> fragments) noexcept;
+    void construct_given(chunk_data& into, slice<const change> values,
+                         slice<fragment_data* const> fragments) noexcept;
     void refuse_without_default(const chunk_data& into, const row_origin& origin,
                                 const row_values& given) const;
     void refuse_uncopyable(target prototype, const chunk_data& part, const chunk_data& given) const;

@@ -14,10 +14,10 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/config.hpp>
+#include <muster/base/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <unordered_set>
 
 namespace muster::detail {
@@ -32,7 +32,7 @@ public:
         return true;
     }
     [[nodiscard]] bool has(std::uint64_t e) const { return has_.contains(e); }
-    [[nodiscard]] std::span<const std::uint64_t> all() const noexcept { return all_; }
+    [[nodiscard]] slice<const std::uint64_t> all() const noexcept { return all_; }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
 private:

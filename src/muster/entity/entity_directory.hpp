@@ -8,6 +8,7 @@
 #include <muster/base/array_list.hpp>
 #include <muster/base/atomic_word.hpp>
 #include <muster/base/config.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/change.hpp>
 #include <muster/change/gate.hpp>
 #include <muster/entity/destroy_marks.hpp>
@@ -17,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace muster::detail {
@@ -86,7 +86,7 @@ public:
     /// Moves a row along a transition that moves bytes, and stores the given values. The target has
     /// room. False, and nothing is changed, if the entity is not in the transition's chunk.
     virtual bool move_bytes(std::uint64_t e, const transition& step,
-                            std::span<const pending_value> values) noexcept = 0;
+                            slice<const pending_value> values) noexcept = 0;
     /// Moves a row along a transition without arrivals in between, and destroys dropped values.
     virtual void move_row(std::uint64_t e, const transition& step, gate& changes) noexcept = 0;
     /// Removes the row of an entity and destroys its values. The entity is in the empty chunk then.

@@ -4,6 +4,7 @@
 // Inline functions call only pool functions of a few instructions, because all users compile them.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/change/gate.hpp>
 #include <muster/entity/entity_directory.hpp>
 #include <muster/entity/guest_table.hpp>
@@ -137,7 +138,7 @@ public:
     void place_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
                     chunk_index where) noexcept override;
     bool move_bytes(std::uint64_t e, const transition& step,
-                    std::span<const pending_value> values) noexcept override;
+                    slice<const pending_value> values) noexcept override;
     void move_row(std::uint64_t e, const transition& step, gate& changes) noexcept override;
     void remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept override;
 

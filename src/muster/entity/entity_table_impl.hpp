@@ -1,6 +1,7 @@
 // The part of entity_table.hpp that is compiled once per layout.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/base/text.hpp>
 #include <muster/entity/entity_table.hpp>
 #include <muster/id/exact_ids.hpp>
@@ -195,7 +196,7 @@ void entity_adapter<Layout>::place_rows(const chunk_data& chunk, std::size_t fir
 
 template <class Layout>
 bool entity_adapter<Layout>::move_bytes(std::uint64_t e, const transition& step,
-                                        std::span<const pending_value> values) noexcept {
+                                        slice<const pending_value> values) noexcept {
     chunk_data& from = *step.from;
     chunk_data& to = *step.to;
     const id_type id = typed(e);

@@ -2,6 +2,7 @@
 // cached list, and the answers that only need these.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
@@ -9,7 +10,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 
 namespace muster::detail {
@@ -97,7 +97,7 @@ protected:
     }
     /// Starts a walk over a list that is not plain and was just read.
     template <class Walk>
-    [[nodiscard]] Walk start_for(std::span<const fragment_data* const> wanted) const {
+    [[nodiscard]] Walk start_for(slice<const fragment_data* const> wanted) const {
         return Walk(*store_, *cache_, store_->gate.is_parallel() ? shared_list() : *list_, wanted);
     }
     /// Starts a walk that shows the components of all terms, except `without`.

@@ -7,12 +7,12 @@
 //     parents first    before   the chunk with the smaller depth
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/query/terms.hpp>
 #include <muster/storage/chunk_data.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] virtual std::uint64_t version() const noexcept = 0;
     /// Returns the fragments that the term stands for: an entity has the term if it has one of
     /// them. Stays valid until the version changes.
-    [[nodiscard]] virtual std::span<const fragment_data* const> expand(
+    [[nodiscard]] virtual slice<const fragment_data* const> expand(
         const term& wanted) const noexcept = 0;
     /// Returns a value with which all rows of the chunk satisfy the term, or null. Not called if
     /// the chunk has one of the fragments, if one is sparse, or for entities outside of chunks.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/store/store.hpp>
 
@@ -20,7 +21,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <span>
 #include <utility>
 
 namespace muster::detail {
@@ -47,7 +47,7 @@ public:
     /// Walks over the entities that match the list, which was just read. `wanted` lists the
     /// fragments whose components are shown, at most `terms::limit`.
     walk(const store<Layout>& from, const query_cache& cache, const match_list& list,
-         std::span<const fragment_data* const> wanted);
+         slice<const fragment_data* const> wanted);
 
     walk(const walk&) = delete;
     walk& operator=(const walk&) = delete;
@@ -116,7 +116,7 @@ private:
     const query_cache& cache_;
     const terms& question_;
     array_list<sparse_term> sparse_terms_;  // checked for each entity
-    std::span<wanted_fragment> wanted_;     // fragments to show; in room_
+    slice<wanted_fragment> wanted_;         // fragments to show; in room_
 
     chunk_data* const* next_chunk_;
     chunk_data* const* last_chunk_;
@@ -152,7 +152,7 @@ class walk_here {
 public:
     walk_here() noexcept {}
     walk_here(const store<Layout>& from, const query_cache& cache, const match_list& list,
-              std::span<const fragment_data* const> wanted)
+              slice<const fragment_data* const> wanted)
         : is_here_(true) {
         ::new (static_cast<void*>(&walk_)) walk<Layout>(from, cache, list, wanted);
     }
@@ -178,7 +178,7 @@ class walk_of {
 public:
     walk_of() noexcept = default;
     walk_of(const store<Layout>& from, const query_cache& cache, const match_list& list,
-            std::span<const fragment_data* const> wanted)
+            slice<const fragment_data* const> wanted)
         : walk_(new walk_here<Layout>(from, cache, list, wanted)) {}
     walk_of(walk_of&& other) noexcept : walk_(std::exchange(other.walk_, nullptr)) {}
     walk_of& operator=(const walk_of&) = delete;

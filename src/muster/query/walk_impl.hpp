@@ -3,6 +3,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/query/walk.hpp>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ template <class Callback>
 
 template <class Layout>
 walk<Layout>::walk(const store<Layout>& from, const query_cache& cache, const match_list& list,
-                   std::span<const fragment_data* const> wanted)
+                   slice<const fragment_data* const> wanted)
     : store_(from),
       cache_(cache),
       question_(list.question),

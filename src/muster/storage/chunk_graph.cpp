@@ -13,7 +13,7 @@ namespace muster::detail {
 namespace {
 
 /// Equal for words that only differ in zeros at the end.
-std::size_t hash_of(std::span<fragment_data* const> set, std::span<const std::uint64_t> words) {
+std::size_t hash_of(slice<fragment_data* const> set, slice<const std::uint64_t> words) {
     constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
     std::uint64_t hash = set.size();
     for (const fragment_data* fragment : set)
@@ -27,7 +27,7 @@ bool is_sparse(const fragment_data* fragment) {
     return fragment->sparse_values != nullptr;
 }
 
-bool has_hooks(std::span<fragment_data* const> set, unsigned kinds) {
+bool has_hooks(slice<fragment_data* const> set, unsigned kinds) {
     return std::ranges::any_of(
         set, [=](const fragment_data* fragment) { return fragment->hooks.has(kinds); });
 }
@@ -54,7 +54,7 @@ chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noe
     return found != nullptr && found->serial == serial ? found : nullptr;
 }
 
-chunk_data* chunk_graph::find(std::span<fragment_data* const> set, word_list words) const noexcept {
+chunk_data* chunk_graph::find(slice<fragment_data* const> set, word_list words) const noexcept {
     return by_set_.find(hash_of(set, words), [&](const chunk_data& chunk) {
         if (!std::ranges::equal(chunk.fragments, set)) return false;
         for (std::size_t i = 0; i < chunk.words.size(); ++i)
@@ -63,7 +63,7 @@ chunk_data* chunk_graph::find(std::span<fragment_data* const> set, word_list wor
     });
 }
 
-chunk_data& chunk_graph::ensure(std::span<fragment_data* const> set, word_list words) {
+chunk_data& chunk_graph::ensure(slice<fragment_data* const> set, word_list words) {
     chunk_data* const found = find(set, words);
     return found != nullptr ? *found : add(set, words, hash_of(set, words));
 }
@@ -102,8 +102,7 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
     chunk.traits_epoch = epoch_;
 }
 
-chunk_data& chunk_graph::add(std::span<fragment_data* const> set, word_list words,
-                             std::size_t hash) {
+chunk_data& chunk_graph::add(slice<fragment_data* const> set, word_list words, std::size_t hash) {
     if (order_.size() == limit_)
         raise(errc::limit, text("a world cannot have more than ", limit_,
                                 " chunks: collect_garbage() frees those without entities"));

@@ -19,11 +19,11 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/hash_table.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/storage/chunk_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace muster::detail {
 
@@ -50,16 +50,16 @@ public:
     /// Returns the chunk with this number and serial, or null if it was freed.
     [[nodiscard]] chunk_data* find(chunk_index index, std::uint64_t serial) const noexcept;
     /// The words of fragments with `has_word`, in the order of fragments; missing words are 0.
-    using word_list = std::span<const std::uint64_t>;
+    using word_list = slice<const std::uint64_t>;
 
     /// Returns the chunk of exactly these fragments, sorted by number, with these words, or null.
-    [[nodiscard]] chunk_data* find(std::span<fragment_data* const> set,
+    [[nodiscard]] chunk_data* find(slice<fragment_data* const> set,
                                    word_list words = {}) const noexcept;
 
     /// Returns the chunk of exactly these fragments, sorted by number without duplicates, with
     /// these words; creates it if necessary. Creating throws `errc::limit` or `std::bad_alloc`,
     /// which change nothing. O(fragments).
-    chunk_data& ensure(std::span<fragment_data* const> set, word_list words = {});
+    chunk_data& ensure(slice<fragment_data* const> set, word_list words = {});
     /// Returns the chunk of the same fragments with these words. Creates it as `ensure` does.
     chunk_data& regroup(const chunk_data& from, word_list words) {
         return ensure(from.fragments, words);
@@ -100,7 +100,7 @@ public:
     void forget_chunks_of(fragment_data& fragment) noexcept;
 
 private:
-    chunk_data& add(std::span<fragment_data* const> set, word_list words, std::size_t hash);
+    chunk_data& add(slice<fragment_data* const> set, word_list words, std::size_t hash);
     void update_traits(chunk_data& chunk) const noexcept;
     void forget(chunk_data& chunk) noexcept;
 

@@ -5,18 +5,18 @@
 #pragma once
 
 #include <muster/base/copy_bytes.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <span>
 
 namespace muster::detail {
 
 /// Addresses of the caller's arguments. An argument may lie in a column; a function that
 /// reallocates the column updates the address.
-using argument_addresses = std::span<const void*>;
+using argument_addresses = slice<const void*>;
 
 /// One cache line. Includes copies of the type's fields that every move reads.
 struct MUSTER_API column {

@@ -10,6 +10,7 @@
 // muster::muster is enough.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/query/query.hpp>
 #include <muster/system/executor.hpp>
 #include <muster/system/phase.hpp>
@@ -60,7 +61,7 @@ void basic_query<Layout, Ts...>::par_each(Callback&& callback) const {
 
 template <class Layout>
 template <class... Values>
-void detail::systems<Layout>::run_parallel(executor& threads, std::span<system_data* const> some,
+void detail::systems<Layout>::run_parallel(executor& threads, slice<system_data* const> some,
                                            const Values&... values) {
     entities.gate.refuse_in_change("process");
     entities.parallel.apply_submitted();

@@ -33,11 +33,11 @@ void order_marks::clear() noexcept {
     constraints_.clear();
 }
 
-void access_marks::add(std::span<const access> all) {
+void access_marks::add(slice<const access> all) {
     for (const access& use : all) is_written_[use.type] |= use.is_written;
 }
 
-bool access_marks::has_conflict(std::span<const access> all) const {
+bool access_marks::has_conflict(slice<const access> all) const {
     return std::ranges::any_of(all, [&](const access& use) {
         const auto found = is_written_.find(use.type);
         return found != is_written_.end() && (use.is_written || found->second);
@@ -104,7 +104,7 @@ void parallel_stage::add(std::size_t at) {
     if (system.body.call == nullptr) return pass(system);
     if (!system.use.is_known()) return call_exclusively(at, system.body);
     member made{at, system.use.all()};
-    const std::span<const access> touched(made.touched.data(), made.touched.size());
+    const slice<const access> touched(made.touched.data(), made.touched.size());
     if (touched_.has_conflict(touched) || ordered_.is_ordered_with(system)) flush();
     touched_.add(touched);
     ordered_.add(system);
@@ -137,7 +137,7 @@ struct accessors {
 
 }  // namespace
 
-std::vector<system_conflict> find_conflicts(std::span<const system_plan::step> steps) {
+std::vector<system_conflict> find_conflicts(slice<const system_plan::step> steps) {
     std::vector<array_list<access>> uses;
     std::unordered_map<type_index, accessors> by_type;
     for (std::size_t i = 0; i < steps.size(); ++i) {

@@ -2,13 +2,13 @@
 // systems whose order nothing defines.
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/system/phase.hpp>
 #include <muster/system/schedule.hpp>
 #include <muster/system/system_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -36,10 +36,10 @@ private:
 /// The accesses of several systems.
 class MUSTER_API access_marks {
 public:
-    void add(std::span<const access> all);
+    void add(slice<const access> all);
     /// Whether one of these and one of those added access the same component, and at least one
     /// writes it.
-    [[nodiscard]] bool has_conflict(std::span<const access> all) const;
+    [[nodiscard]] bool has_conflict(slice<const access> all) const;
     void clear() noexcept { is_written_.clear(); }
 
 private:
@@ -98,6 +98,6 @@ private:
 /// Finds the pairs of systems with a conflict that neither `before` nor `after` orders, directly or
 /// through other systems.
 [[nodiscard]] MUSTER_API std::vector<system_conflict> find_conflicts(
-    std::span<const system_plan::step> steps);
+    slice<const system_plan::step> steps);
 
 }  // namespace muster::detail

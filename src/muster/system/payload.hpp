@@ -2,12 +2,12 @@
 #pragma once
 
 #include <muster/base/config.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/type/type_index.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -46,7 +46,7 @@ payload_value payload_of(const T& given) {
     return made;
 }
 
-using payload = std::span<const payload_value>;
+using payload = slice<const payload_value>;
 
 /// Throws `errc::bad_payload`: the value at `place` is missing, or of another type.
 [[noreturn]] MUSTER_API void raise_bad_payload(payload given, std::size_t place,

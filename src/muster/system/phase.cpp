@@ -152,8 +152,8 @@ private:
 
 class phase_run {
 public:
-    phase_run(const phase_host& host, executor& threads, std::span<shared_work> works,
-              std::span<progress> all, std::span<system_accesses> accesses)
+    phase_run(const phase_host& host, executor& threads, slice<shared_work> works,
+              slice<progress> all, slice<system_accesses> accesses)
         : host_(host),
           threads_(threads),
           count_(std::max(1u, threads.concurrency())),
@@ -265,8 +265,8 @@ private:
     const phase_host& host_;
     executor& threads_;
     const unsigned count_;
-    const std::span<progress> works_;
-    const std::span<const system_accesses> accesses_;
+    const slice<progress> works_;
+    const slice<const system_accesses> accesses_;
     bool is_single_threaded_ = false;  // only the calling thread has started
     bool has_ended_ = false;
     atomic_word<bool> has_failed_;
@@ -278,7 +278,7 @@ private:
 
 }  // namespace
 
-void run_phase(const phase_host& host, executor& threads, std::span<shared_work> works) {
+void run_phase(const phase_host& host, executor& threads, slice<shared_work> works) {
     if (works.size() == 1) {  // the usual case: needs no allocation
         progress only;
         system_accesses touched;

@@ -9,6 +9,7 @@
 
 #include <muster/base/atomic_word.hpp>
 #include <muster/base/first_error.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/change/lane.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/system/executor.hpp>
@@ -17,7 +18,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace muster::detail {
@@ -53,11 +53,11 @@ struct shared_work {
     void* function;
     payload given{};
     shared_rows rows{};
-    std::size_t grain = 0;              // rows taken at a time; 0: adaptive
-    std::string_view system{};          // empty: not a system
-    std::span<const access> touched{};  // accesses of the system
-    std::uint64_t expected = 0;         // expected nanoseconds on one thread; 0: unknown
-    std::uint64_t took = 0;             // nanoseconds on all threads together; set at the end
+    std::size_t grain = 0;          // rows taken at a time; 0: adaptive
+    std::string_view system{};      // empty: not a system
+    slice<const access> touched{};  // accesses of the system
+    std::uint64_t expected = 0;     // expected nanoseconds on one thread; 0: unknown
+    std::uint64_t took = 0;         // nanoseconds on all threads together; set at the end
 };
 
 /// The world that runs the phase, type-erased.
@@ -88,7 +88,7 @@ struct phase_host {
 /// Runs all work items as one phase. If some throw, rethrows the first of the caught exceptions, in
 /// their order, when all threads have stopped. Recorded changes are then dropped, and spawned ids
 /// are dead. Applying the changes at the end throws like `transaction::commit`.
-MUSTER_API void run_phase(const phase_host& host, executor& threads, std::span<shared_work> works);
+MUSTER_API void run_phase(const phase_host& host, executor& threads, slice<shared_work> works);
 
 /// Runs a phase on this thread alone, for work that ends before another thread could start. Like
 /// `run_phase`, it needs all query lists to be up to date; the caller updates them.

@@ -182,7 +182,7 @@ bool schedule::has_ended() const noexcept {
            !parts_->old_steps.empty();
 }
 
-void schedule::run(std::span<system_data* const> some, payload given,
+void schedule::run(slice<system_data* const> some, payload given,
                    std::string_view& current_system) {
     for (system_data* system : some)
         if (system != nullptr) put_in_order(*system);
@@ -231,7 +231,7 @@ void call_function(system_data& system, const system_function& what, payload giv
 // ---- parallel ----------------------------------------------------------------------------------
 
 void schedule::run_parallel(const phase_host& host, executor& threads,
-                            std::span<system_data* const> some, payload given,
+                            slice<system_data* const> some, payload given,
                             std::string_view& current_system) {
     for (system_data* system : some)
         if (system != nullptr) put_in_order(*system);

@@ -8,12 +8,12 @@
 //     epilogue   outside of a scope
 #pragma once
 
+#include <muster/base/slice.hpp>
 #include <muster/system/payload.hpp>
 #include <muster/system/system_data.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -77,11 +77,11 @@ public:
     /// `errc::system_circle` before any system runs. Exceptions name the system, as in
     /// `call_named`. `current_system` is the name of the running system. The order is fixed at the
     /// start.
-    void run(std::span<system_data* const> some, payload given, std::string_view& current_system);
+    void run(slice<system_data* const> some, payload given, std::string_view& current_system);
     /// Like `run`, but consecutive functions run in parallel if their accesses are known and do not
     /// conflict, and neither `before` nor `after` orders them. Their recorded changes are applied
     /// when all are done, in order.
-    void run_parallel(const phase_host& host, executor& threads, std::span<system_data* const> some,
+    void run_parallel(const phase_host& host, executor& threads, slice<system_data* const> some,
                       payload given, std::string_view& current_system);
     [[nodiscard]] std::vector<system_conflict> conflicts(system_data* system);
     /// Returns the names of the systems that `run` would run, even if disabled, each group before

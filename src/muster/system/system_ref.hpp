@@ -2,13 +2,13 @@
 #pragma once
 
 #include <muster/base/error.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/base/text.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/store/store.hpp>
 #include <muster/system/schedule.hpp>
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 namespace muster {
@@ -104,7 +104,7 @@ struct systems {
     }
 
     template <class... Values>
-    void run(std::span<system_data* const> some, const Values&... values) {
+    void run(slice<system_data* const> some, const Values&... values) {
         entities.gate.refuse_in_change("process");
         entities.parallel.apply_submitted();
         const payload_value given[] = {payload_of(values)..., {}};
@@ -112,8 +112,7 @@ struct systems {
     }
     /// Defined in <muster/system/parallel.hpp>.
     template <class... Values>
-    void run_parallel(executor& threads, std::span<system_data* const> some,
-                      const Values&... values);
+    void run_parallel(executor& threads, slice<system_data* const> some, const Values&... values);
 };
 
 }  // namespace detail

@@ -8,12 +8,12 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
 #include <muster/fwd.hpp>
 #include <muster/store/store.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <utility>
 
 namespace muster {
@@ -159,12 +159,12 @@ private:
         record_values(e, list);
         all.keep();
     }
-    void record_values(detail::target of, std::span<const detail::change> list) {
+    void record_values(detail::target of, detail::slice<const detail::change> list) {
         for (const detail::change& given : list)
             store_->parallel.refuse_impossible(given.fragment, of.where);
         for (const detail::change& given : list) changes_->add(given, of);
     }
-    void record(at_type e, const char* call, std::span<const detail::change> list) {
+    void record(at_type e, const char* call, detail::slice<const detail::change> list) {
         store_->parallel.refuse_impossible(e, call);
         detail::recording all(*changes_);
         record_values(e, list);
