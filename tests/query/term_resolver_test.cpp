@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,7 +72,7 @@ public:
     static constexpr std::uint64_t any_liked = 1;  // the only id that it knows
 
     [[nodiscard]] std::uint64_t version() const noexcept override { return changes; }
-    [[nodiscard]] std::span<const fragment_data* const> expand(
+    [[nodiscard]] slice<const fragment_data* const> expand(
         const term& wanted) const noexcept override {
         return wanted.is_typed ? masses : liked;
     }

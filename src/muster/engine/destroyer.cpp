@@ -30,9 +30,7 @@ bool destroyer::concerns_rooms(std::uint64_t e) const noexcept {
 
 bool destroyer::concerns_rooms(const chunk_data& chunk) const noexcept {
     if (participants_.empty()) return false;
-    for (std::size_t row = 0; !chunk.is_followed && row < chunk.size; ++row)
-        if (engine_.marks.test(engine_.entities.key_of(chunk.id_at(row)))) return true;
-    return chunk.is_followed;
+    return chunk.is_followed || engine_.entities.next_marked(chunk, 0, engine_.marks) < chunk.size;
 }
 
 /// Whether other entities may depend on this one.
@@ -187,8 +185,11 @@ bool destroyer::is_fragment(std::uint64_t e) const noexcept {
 
 void destroyer::destroy_chunk(chunk_data& chunk, const std::source_location& where) {
     array_list<std::uint64_t> remaining;  // the ids to destroy, if not all rows
-    std::size_t row = 0;
-    while (row < chunk.size && !is_fragment(chunk.id_at(row))) ++row;
+    const auto next = [&](std::size_t from) {
+        return engine_.entities.next_marked(chunk, from, engine_.marks);
+    };
+    std::size_t row = next(0);
+    while (row < chunk.size && !is_fragment(chunk.id_at(row))) row = next(row + 1);
     const bool is_whole = row == chunk.size;
     for (row = 0; !is_whole && row < chunk.size; ++row) {
         const std::uint64_t e = chunk.id_at(row);

@@ -135,6 +135,9 @@ public:
     /// before the first.
     [[nodiscard]] virtual std::uint64_t next_guest(std::uint64_t e) const noexcept = 0;
     [[nodiscard]] virtual std::size_t guest_count() const noexcept = 0;
+    /// Returns the first row from `row` on whose key is marked, or the number of rows.
+    [[nodiscard]] virtual std::size_t next_marked(const chunk_data& chunk, std::size_t row,
+                                                  const destroy_marks& marks) const noexcept = 0;
     /// Destroys the ids in these rows, from the last on. Calls `destroy_marked` instead for those
     /// that are marked, or have used their last version. The caller removes the rows.
     virtual void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,

@@ -90,7 +90,8 @@ public:
 
     /// Moves the row of an entity along a transition, whose target has room. The caller has
     /// constructed the values that arrive, in the row after the last.
-    void move_row(id_type e, record_type& found, const transition& step, gate& changes) noexcept;
+    void move_row(id_type e, record_type& found, chunk_data& from, const transition& step,
+                  gate& changes) noexcept;
     /// Removes the row of an entity and destroys its values.
     void remove_row(record_type& found, chunk_data& from, gate& changes) noexcept {
         const std::size_t row = found.row();
@@ -158,6 +159,8 @@ public:
     [[nodiscard]] bool find_guest(std::uint64_t e) const noexcept override;
     [[nodiscard]] std::uint64_t next_guest(std::uint64_t e) const noexcept override;
     [[nodiscard]] std::size_t guest_count() const noexcept override;
+    [[nodiscard]] std::size_t next_marked(const chunk_data& chunk, std::size_t row,
+                                          const destroy_marks& marks) const noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,
                       const destroy_marks& marks,
                       void (*destroy_marked)(void* context, std::uint64_t e) noexcept,

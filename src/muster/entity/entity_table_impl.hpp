@@ -87,9 +87,8 @@ auto entity_table<Layout>::find_overflow_record(std::uint64_t key) const noexcep
 }
 
 template <class Layout>
-void entity_table<Layout>::move_row(id_type e, record_type& found, const transition& step,
-                                    gate& changes) noexcept {
-    chunk_data& from = *step.from;
+void entity_table<Layout>::move_row(id_type e, record_type& found, chunk_data& from,
+                                    const transition& step, gate& changes) noexcept {
     chunk_data& to = *step.to;
     const std::size_t row = found.row();
     if (from.is_nontrivial && step.drops) {
@@ -233,7 +232,7 @@ bool entity_adapter<Layout>::move_bytes(std::uint64_t e, const transition& step,
 template <class Layout>
 void entity_adapter<Layout>::move_row(std::uint64_t e, const transition& step,
                                       gate& changes) noexcept {
-    table_.move_row(typed(e), *table_.find_record(key_of(e)), step, changes);
+    table_.move_row(typed(e), *table_.find_record(key_of(e)), *step.from, step, changes);
 }
 
 template <class Layout>
@@ -367,14 +366,25 @@ std::size_t entity_adapter<Layout>::guest_count() const noexcept {
 }
 
 template <class Layout>
+std::size_t entity_adapter<Layout>::next_marked(const chunk_data& chunk, std::size_t row,
+                                                const destroy_marks& marks) const noexcept {
+    const id_type* const ids = table_.ids(chunk);
+    while (row < chunk.size && !marks.test(ids[row].key())) ++row;
+    return row;
+}
+
+template <class Layout>
 void entity_adapter<Layout>::destroy_rows(
     const chunk_data& chunk, std::size_t first, std::size_t count, const destroy_marks& marks,
     void (*destroy_marked)(void* context, std::uint64_t e) noexcept, void* context) noexcept {
     entity_directory::count_change();
+    auto& slots = pool();
+    const id_type* const ids = table_.ids(chunk) + first;
+    const bool has_guests = chunk.has_guests;
     for (std::size_t i = count; i-- != 0;) {
-        const id_type e = table_.ids(chunk)[first + i];
-        if (!marks.test(e.key()) && !chunk.has_guests && pool().is_destroyed_easily(e)) [[likely]]
-            pool().destroy_now(e);
+        const id_type e = ids[i];
+        if (!marks.test(e.key()) && !has_guests && slots.is_destroyed_easily(e)) [[likely]]
+            slots.destroy_now(e);
         else
             destroy_marked(context, e.value());
     }

@@ -96,7 +96,7 @@ public:
         if constexpr (is_always_sparse<T>()) return find_sparse<T>(e, fragment);
         // Loads that do not depend on the entity precede the first branch, so that a loop hoists
         // them.
-        std::byte* const* const bases = fragment.bases.data();
+        const std::uintptr_t chunk_zero = fragment.chunk_zero;
         const std::uint32_t first_chunk = fragment.first;
         const std::uint32_t limit = fragment.limit;
         const id_type origin = table_.pool().origin();
@@ -110,8 +110,7 @@ public:
             return find_overflow_value<T>(e, fragment);
         const record_type found = records[place].seen();
         if (!found.is(e, origin)) return nullptr;
-        const std::uint32_t chunk = to_int(found.chunk()) - first_chunk;
-        std::byte* const base = chunk < limit ? bases[chunk] : nullptr;
+        std::byte* const base = fragment_data::base(found.chunk(), chunk_zero, first_chunk, limit);
         return base == nullptr ? nullptr : value_at<T>(base, found.row());
     }
     template <class T>
@@ -165,7 +164,8 @@ public:
                 return *find_sparse<T>(of.id, fragment);
             const record_type& found =
                 table_.has_guests() ? *find(of.id) : *find_record(of.id.key());
-            return *value_at<T>(fragment.bases[to_int(found.chunk()) - fragment.first],
+            const std::uint32_t any = to_int(found.chunk()) + 1;  // without a limit
+            return *value_at<T>(fragment_data::base(found.chunk(), fragment.chunk_zero, 0, any),
                                 found.row());
         }
     }

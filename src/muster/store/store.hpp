@@ -305,8 +305,8 @@ private:
     template <if_present IfPresent, class Arg>
     put_result put_one(id_type e, record_type& found, bound_value<Arg>& value) {
         const fragment_data& fragment = value.find(*this);
-        chunk_data& here = graph.at(found.chunk());
-        if (std::byte* const base = fragment.base(here.index)) {
+        // From the record, not from the chunk: that would be two loads later.
+        if (std::byte* const base = fragment.base(found.chunk())) {
             if constexpr (IfPresent == if_present::skip) {
                 return put_result::skipped;
             } else {
@@ -321,6 +321,7 @@ private:
                 return put_result::stored;
             }
         }
+        chunk_data& here = graph.at(found.chunk());
         transition* const step =
             here.edges.find(edge_key::of(graph.edge_epoch(), fragment.index, false));
         if (step == nullptr || !step->is_plain) [[unlikely]]
@@ -338,7 +339,7 @@ private:
             changes.apply_hooked(e.value(), *step);
             return put_result::stored;
         }
-        table_.move_row(e, found, *step, gate);
+        table_.move_row(e, found, here, *step, gate);
         if (step->has_notices) [[unlikely]]
             notifier.note(*step, e.value());
         return put_result::stored;
@@ -389,7 +390,7 @@ private:
             (assign_next(values, values.find(*this)), ...);
         }
         // A plain move keeps the values that were assigned.
-        if (&to != &here) table_.move_row(e, found, *step, gate);
+        if (&to != &here) table_.move_row(e, found, here, *step, gate);
         if (step->has_notices) [[unlikely]]
             notifier.note(*step, e.value());
         return true;
@@ -430,7 +431,7 @@ private:
             return remove_result::removed;
         }
         if (has_target)
-            table_.move_row(e, found, *step, gate);
+            table_.move_row(e, found, here, *step, gate);
         else
             table_.remove_row(found, here, gate);
         if (step->has_notices) [[unlikely]]

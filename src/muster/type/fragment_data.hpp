@@ -86,6 +86,7 @@ struct MUSTER_API fragment_data {
     std::uint32_t first = 0;                  // the chunk of the first base
     type_index value_type = no_type;          // `no_type`: a run-time type, or a tag
     fragment_index index{~std::uint32_t{0}};  // in `no_fragment`, the number of none
+    std::uintptr_t chunk_zero = 0;            // the address in `bases` of chunk 0, if it were there
     raw_array<std::byte*> bases;              // by chunk, from `first` on; null: the chunk lacks it
     sparse_set* sparse_values = nullptr;  // its values, if it is sparse; null: they are in chunks
     fragment_fallback fallback;           // read only if an entity has no value
@@ -123,9 +124,17 @@ struct MUSTER_API fragment_data {
 
     /// Returns the fragment's column in the chunk, or null if the chunk lacks it.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
-        std::byte* const* const columns = bases.data();
-        const std::uint32_t at = to_int(chunk) - first;
-        return at < limit ? columns[at] : nullptr;
+        return base(chunk, chunk_zero, first, limit);
+    }
+    /// Like `base`, for a caller that has loaded the members. The address of the base does not
+    /// depend on `first`: a subtraction there delays every access.
+    [[nodiscard]] static std::byte* base(chunk_index chunk, std::uintptr_t zero, std::uint32_t from,
+                                         std::uint32_t count) noexcept {
+        // SAFETY: the element is in `bases`, as `chunk_zero` shows.
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        return to_int(chunk) - from < count
+                   ? *reinterpret_cast<std::byte* const*>(zero + to_int(chunk) * sizeof(void*))
+                   : nullptr;
     }
     /// Makes room for the base of a chunk. `std::bad_alloc` changes nothing.
     void reserve_base(chunk_index chunk);
@@ -160,6 +169,10 @@ struct MUSTER_API fragment_data {
 
 private:
     void grow_bases(std::size_t count);
+    /// Call this after `bases` or `first` has changed.
+    void update_chunk_zero() noexcept {
+        chunk_zero = reinterpret_cast<std::uintptr_t>(bases.data()) - first * sizeof(void*);
+    }
 };
 
 static_assert(offsetof(fragment_data, fallback) + sizeof(fragment_fallback) <= 64,

@@ -54,13 +54,14 @@ void fragment_data::default_construct(void* at, std::size_t count) const {
 void fragment_data::grow_bases(std::size_t count) {
     if (tracks_writes) written.grow(count);
     bases.grow(count);
+    update_chunk_zero();
 }
 
 void fragment_data::reserve_base(chunk_index chunk) {
     const std::uint32_t number = to_int(chunk);
     if (limit == 0) {
-        grow_bases(1);
         first = number;
+        grow_bases(1);
     } else if (number >= first) {
         const std::size_t needed = number - first + 1;
         if (needed > bases.capacity()) grow_bases(larger(needed, bases.capacity() * 2));
@@ -78,6 +79,7 @@ void fragment_data::reserve_base(chunk_index chunk) {
         }
         limit += moved;
         first -= moved;
+        update_chunk_zero();
     }
 }
 
