@@ -1,6 +1,8 @@
 // text: concatenates the parts of a message.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -20,7 +20,7 @@
 #include <span>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 template <class Layout>
 struct basic_at;
 }

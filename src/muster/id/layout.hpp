@@ -14,7 +14,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The fate of a key after its last version.
 enum class MUSTER_API exhaustion : unsigned char {
@@ -129,4 +129,4 @@ using packed =
     layout<std::uint64_t, id_bits{.key = 20, .version = 20, .first_key = 1, .first_version = 1}>;
 
 }  // namespace layouts
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

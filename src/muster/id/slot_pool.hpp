@@ -28,7 +28,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -371,4 +371,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -23,7 +23,7 @@
 #include <span>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 class executor;
 template <class Layout>
@@ -302,4 +302,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -493,4 +493,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ public:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

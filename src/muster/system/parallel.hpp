@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 template <class Layout, class... Ts>
 template <class Callback>
@@ -69,4 +69,4 @@ void detail::systems<Layout>::run_parallel(executor& threads, std::span<system_d
                      {given, sizeof...(Values)}, entities.current_system);
 }
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

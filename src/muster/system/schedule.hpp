@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// How long a system took, in nanoseconds, in the runs since the last reset.
 struct system_timings {
@@ -114,4 +114,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

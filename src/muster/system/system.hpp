@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A handle to a system of a world: a function, a group of other systems, or both. Copies refer to
 /// the same system, which stays in its world until it is removed. Using a removed system throws
@@ -294,4 +294,4 @@ private:
     basic_query<Layout, Ts...> query_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

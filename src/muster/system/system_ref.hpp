@@ -11,7 +11,7 @@
 #include <span>
 #include <string_view>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 class executor;
 
@@ -117,4 +117,4 @@ struct systems {
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -16,7 +16,7 @@
 #include <span>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A buffer of commands for a world. It must not outlive its world.
 ///
@@ -198,4 +198,4 @@ private:
 };
 using command_buffer = basic_command_buffer<layouts::bound>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

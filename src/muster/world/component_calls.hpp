@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for components by C++ type, and for singletons.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -243,4 +243,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
 /// takes effect at once for all later changes; components that entities already have stay as they
@@ -191,4 +191,4 @@ private:
 template <class T = void>
 using definition = basic_definition<layouts::bound, T>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

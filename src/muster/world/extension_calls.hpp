@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for its extensions: objects of your own, one of each type.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -59,4 +59,4 @@ protected:
     using detail::world_base<Layout>::store_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -10,7 +10,7 @@
 #include <source_location>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for many entities.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -161,4 +161,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

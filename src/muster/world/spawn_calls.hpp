@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world that create entities.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -202,4 +202,4 @@ private:
     };
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

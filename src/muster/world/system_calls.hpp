@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for systems.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -124,4 +124,4 @@ protected:
     using detail::world_base<Layout>::systems_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for scopes and for command buffers.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -80,4 +80,4 @@ protected:
     using detail::world_base<Layout>::store_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for components by fragment.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -229,4 +229,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE
