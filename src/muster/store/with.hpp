@@ -26,6 +26,14 @@ concept fragment_argument = is_fragment_argument<std::remove_cvref_t<T>>;
 template <class T>
 concept fragment_or_tag = fragment_argument<T> || is_tag<std::remove_cvref_t<T>>;
 
+/// Refuses `add(e, value)`.
+template <class T>
+void refuse_add() {
+    static_assert(fragment_or_tag<T>,
+                  "muster: add takes no value: did you mean set(e, value)? add<T>(e) adds the "
+                  "default value.");
+}
+
 }  // namespace detail
 
 /// A fragment and a value for it; `no_value` for a tag.
@@ -56,7 +64,7 @@ template <class Layout, class T>
     static_assert(!detail::is_with<type>,
                   "muster: to set several fragments at once, pass each as with(): with(tag), "
                   "with(f, value).");
-    if constexpr (std::is_array_v<type>)
+    if constexpr (std::is_array_v<type> || detail::is_with<type>)
         return basic_with<Layout, detail::no_value>{which, {}};  // refused
     else
         return basic_with<Layout, type>{which, std::forward<T>(value)};

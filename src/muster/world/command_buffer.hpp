@@ -105,6 +105,12 @@ public:
         record(e, "add", list);
     }
 
+    template <class T>
+        requires(!detail::fragment_or_tag<T>)
+    void add(at_type, T&&) {
+        detail::refuse_add<T>();
+    }
+
     /// Records `world::remove`.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)

@@ -38,10 +38,14 @@ public:
         const detail::extensions::recipe how{
             detail::type_name<T>(),
             [](void* owner) -> void* {
-                if constexpr (takes_world)
+                if constexpr (!fits)
+                    return nullptr;  // refused
+                else if constexpr (takes_world)
                     return new T(*static_cast<basic_world<Layout>*>(owner));
-                else
+                else if constexpr (std::is_default_constructible_v<T>)
                     return new T();
+                else
+                    return nullptr;
             },
             [](void* object) noexcept { delete static_cast<T*>(object); }};
         return *static_cast<T*>(store_.extensions.ensure(detail::ensure_type_index<T>(), how,

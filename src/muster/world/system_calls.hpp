@@ -74,23 +74,29 @@ public:
     /// alone.
     ///
     /// Throws as `par_each` does. All recorded changes of systems that ran concurrently with the
-    /// system that threw are dropped. Defined in <muster/system/parallel.hpp>.
+    /// system that threw are dropped. Requires the header <muster/system/parallel.hpp>.
     template <class... Targets>
     void par_process(executor& threads, const Targets&... targets) {
-        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
-        systems_.run_parallel(threads, all);
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
+            systems_.run_parallel(threads, all);
+        }
     }
     /// Like `process_with`, on several threads; see `par_process`.
     template <class Target, class... Values>
     void par_process_with(executor& threads, const Target& target, const Values&... values) {
-        detail::system_data* const all[] = {systems_.find(target)};
-        systems_.run_parallel(threads, all, values...);
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {systems_.find(target)};
+            systems_.run_parallel(threads, all, values...);
+        }
     }
     /// Like `process_all`, on several threads; see `par_process`.
     template <class... Values>
     void par_process_all(executor& threads, const Values&... values) {
-        detail::system_data* const all[] = {&systems_.all.top()};
-        systems_.run_parallel(threads, all, values...);
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {&systems_.all.top()};
+            systems_.run_parallel(threads, all, values...);
+        }
     }
     /// Returns the pairs of systems of `process_all` that cannot run concurrently and that no
     /// `before` or `after` orders, not even transitively. They run in the order in which they were
