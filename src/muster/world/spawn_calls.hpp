@@ -42,7 +42,7 @@ public:
 
     /// Like `spawn`, but creates exactly the id `wanted`. Throws as `id_pool::create_at` does.
     template <class... Ts>
-    id_type spawn_at(id_type wanted, Ts&&... values) {
+    id_type spawn_at(at_type wanted, Ts&&... values) {
         return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
     }
 
