@@ -68,12 +68,9 @@ struct argument_kinds<First, Arg, Args...> : split_arguments<type_list<>, type_l
     static constexpr bool has_first = true;
 };
 
-/// `First` and the parameters of a function. Refuses one whose parameters are unknown.
+/// `First` and the parameters of a function; unknown if they are auto or overloaded.
 template <class First, class Call>
 struct call_kinds : split_arguments<type_list<>, type_list<>> {
-    static_assert(has_known_parameters<Call>,
-                  "muster: the parameters of this function are unknown, since they are auto or "
-                  "overloaded: write their types.");
     static constexpr bool is_known = false;
     static constexpr bool has_first = false;
 };
@@ -113,6 +110,7 @@ struct row_kinds {
         std::is_invocable_v<Function&, id_type, typename term_traits<Ts>::value...>;
     using components = type_list<typename term_traits<Ts>::value...>;
     using payload = type_list<>;
+    static constexpr bool is_known = true;
     static constexpr bool is_payload_copyable = true;
     static constexpr bool lacks_const = false;
     static constexpr bool passes_by_value = false;
@@ -229,6 +227,9 @@ private:
 
 template <class Kinds>
 void check_payload() {
+    static_assert(Kinds::is_known,
+                  "muster: the parameters of this function are unknown, since they are auto or "
+                  "overloaded: write their types.");
     static_assert(Kinds::is_payload_copyable,
                   "muster: a payload is passed by value, but this type cannot be copied.");
 }
