@@ -24,6 +24,7 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/muster-config.cmake.in
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/muster-config-version.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/muster-config.cmake ${PROJECT_BINARY_DIR}/muster-config-version.cmake
+              ${PROJECT_SOURCE_DIR}/cmake/compiler.cmake
         DESTINATION ${muster_config_dir})
 
 # Files for pkg-config. The prefix is relative to the .pc file, so that the installed tree can be moved.

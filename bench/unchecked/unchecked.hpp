@@ -1,5 +1,5 @@
 // A world of a Muster that is built with MUSTER_UNCHECKED. It is in a library of its own, because
-// one program cannot link both builds.
+// the support files of the benchmarks have the same names in both builds.
 #pragma once
 
 #include <cstddef>

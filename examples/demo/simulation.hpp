@@ -4,12 +4,10 @@
 #include "systems.hpp"
 #include "weather.hpp"
 
+#include <muster/fwd.hpp>
+
 #include <cstddef>
 #include <cstdint>
-
-namespace muster {
-class executor;
-}
 
 namespace demo {
 

@@ -3,7 +3,7 @@
 
 #include <muster/id/layout.hpp>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 enum class errc : unsigned char;
 class error;
@@ -57,4 +57,4 @@ struct system_timings;
 struct system_conflict;
 class executor;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -1,4 +1,4 @@
-// expect: fits_a_double
+// expect: to_double
 #include <muster/id/id.hpp>
 
 #ifdef MUST_FAIL

@@ -1,4 +1,4 @@
-// expect: muster: the callback takes the components of the query in order, optionally preceded by the entity.
+// expect: muster: the callback takes T&, but the query only reads this component (const T): write const T&.
 #include <muster/muster.hpp>
 
 struct position {

@@ -247,9 +247,13 @@ TYPED_TEST(entity_table_of, an_undone_id_is_issued_again) {
     this->expect_at(reused, this->graph.empty_chunk(), 0);
 }
 
+detail::target at(std::uint64_t e) {
+    return {e, std::source_location::current()};
+}
+
 TYPED_TEST(entity_table_of, create_at_creates_the_wanted_id_or_throws_as_refuse_at_does) {
     const std::uint64_t wanted = this->pack(TypeParam::first_key + 500, 7);
-    EXPECT_EQ(code_of([&] { this->entities.refuse_at(wanted); }), std::nullopt);
+    EXPECT_EQ(code_of([&] { this->entities.refuse_at(at(wanted)); }), std::nullopt);
     EXPECT_EQ(this->entities.size(), 0u);
     this->entities.create_at(wanted);
     this->expect_at(wanted, this->graph.empty_chunk(), 0);
@@ -260,11 +264,11 @@ TYPED_TEST(entity_table_of, create_at_creates_the_wanted_id_or_throws_as_refuse_
         {this->pack(TypeParam::first_key + 1, TypeParam::last_version), errc::id_out_of_range}};
     for (const auto& [e, code] : refused) {
         EXPECT_EQ(code_of([&] { this->entities.create_at(e); }), code);
-        EXPECT_EQ(code_of([&] { this->entities.refuse_at(e); }), code);
+        EXPECT_EQ(code_of([&] { this->entities.refuse_at(at(e)); }), code);
     }
     EXPECT_EQ(this->entities.size(), 1u);
     this->entities.destroy(wanted);
-    EXPECT_EQ(code_of([&] { this->entities.refuse_at(wanted); }), errc::id_stale);
+    EXPECT_EQ(code_of([&] { this->entities.refuse_at(at(wanted)); }), errc::id_stale);
     EXPECT_EQ(code_of([&] { this->entities.create_at(this->pack(TypeParam::first_key + 500, 8)); }),
               std::nullopt);
 }

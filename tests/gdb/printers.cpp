@@ -1,5 +1,6 @@
 // The program that tests/gdb/printers.gdb inspects at each call of `look_here`.
 #include <muster/muster.hpp>
+#include <muster/world/instantiate.hpp>
 
 #include <cstdint>
 #include <string>
@@ -11,6 +12,11 @@ struct frozen {};
 struct mood {
     int level;
 };
+
+struct own_layout : muster::layout<std::uint32_t, muster::id_bits{.key = 24, .version = 8}> {};
+using own_alias = muster::layout<std::uint64_t, muster::id_bits{.key = 24, .version = 40}>;
+MUSTER_INSTANTIATE(own_layout)
+MUSTER_INSTANTIATE(own_alias)
 
 static void look_here() {
     asm volatile("");
@@ -52,6 +58,10 @@ int main() {
     touch(wide);
     muster::basic_world<muster::layouts::compact> small;
     touch(small);
+    muster::basic_world<own_layout> own;
+    touch(own);
+    muster::basic_world<own_alias> own_wide;
+    touch(own_wide);
     return static_cast<int>(kind.size() + none.size() + foreign.key() + nobody.key() + ghost.key() +
                             fighter.key() + box.key() + far.key() + orc.key()) *
            0;

@@ -47,3 +47,11 @@ continue
 up 1
 print w
 muster entities w
+continue
+up 1
+print w
+muster entities w
+continue
+up 1
+print w
+muster entities w

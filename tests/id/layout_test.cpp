@@ -1,6 +1,9 @@
+#include <muster/id/id_pool.hpp>
 #include <muster/id/layout.hpp>
 
 #include <gtest/gtest.h>
+
+#include <type_traits>
 
 #include "support/layouts.hpp"
 
@@ -44,6 +47,20 @@ TEST(layout, may_use_all_bits_or_leave_some_unused) {
     static_assert(whole::used_bits == 64 && whole::last_world == 1 && whole::last_key == 1);
     using part = layout<std::uint64_t, id_bits{.key = 3, .version = 2}>;
     static_assert(part::used_bits == 5 && part::last_world == 0);
+}
+
+struct own : layout<std::uint32_t, id_bits{.key = 24, .version = 8}> {};
+
+TEST(layout, a_struct_derived_from_a_layout_is_a_layout) {
+    using alias = layout<std::uint32_t, id_bits{.key = 24, .version = 8}>;
+    static_assert(!std::is_same_v<basic_id<own>, basic_id<alias>>);
+    static_assert(sizeof(basic_id<own>) == 4 && own::last_key == alias::last_key);
+    id_pool<own> ids;
+    EXPECT_EQ(to_string(ids.create()), "E:0[0]");
+    static_assert(
+        std::is_empty_v<layouts::bound> &&
+        std::is_base_of_v<layout<std::uint64_t, id_bits{.key = 32, .version = 16, .world = 16}>,
+                          layouts::bound>);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -42,7 +43,47 @@ TEST(system, is_found_by_its_name) {
     EXPECT_FALSE(w.find_system("b"));
     EXPECT_FALSE(w.find_system(""));
     EXPECT_EQ(w.find_system("b"), system_handle());
+    EXPECT_EQ(w.find_system("b"), w.find_system("c"));
     EXPECT_NE(w.system("b"), a);
+}
+
+TEST(system, the_null_system_names_the_system_that_was_not_found) {
+    world w;
+    const auto missing = w.find_system("move");
+    const std::string expected = "no system had the name \"move\" when find_system() looked for it";
+    EXPECT_EQ(sentence_of([&] { missing.disable(); }), expected);
+    EXPECT_EQ(code_of([&] { missing.disable(); }), errc::unknown_system);
+    (void)w.find_system(std::string(1000, 'x'));
+    EXPECT_EQ(sentence_of([&] { w.process(missing); }), expected);
+    EXPECT_EQ(sentence_of([&] { (void)missing.name(); }), expected);
+    EXPECT_EQ(sentence_of([&] { w.system().after(missing); }), expected);
+    const auto move = w.system("move");
+    EXPECT_FALSE(missing);
+    EXPECT_NE(missing, move);
+    EXPECT_EQ(w.find_system("move"), move);
+}
+
+TEST(system, errors_of_process_name_the_call_site) {
+    world w;
+    const auto here = [](std::source_location place = std::source_location::current()) {
+        return "system_test.cpp:" + std::to_string(place.line() - 1) + ")";
+    };
+    w.system("a").execute([] {});
+    const std::string name = "nobody";
+    std::string message = sentence_of([&] { w.process("nobody"); });
+    EXPECT_EQ(message, "no system has the name \"nobody\" (process at " + here());
+    message = sentence_of([&] { w.process("a", name); });
+    EXPECT_TRUE(contains(message, here())) << message;
+    message = sentence_of([&] { w.process_with(std::string_view(name), 1); });
+    EXPECT_TRUE(contains(message, "(process_with at " + here())) << message;
+    message = sentence_of([&] { (void)w.system_order(name); });
+    EXPECT_TRUE(contains(message, "(system_order at " + here())) << message;
+    const entity dead = w.spawn();
+    w.destroy(dead);
+    message = sentence_of([&] { w.process(dead); });
+    EXPECT_TRUE(contains(message, "(process at " + here())) << message;
+    w.process();
+    EXPECT_EQ(code_of([&] { w.process(std::string_view()); }), errc::unknown_system);
 }
 
 TEST(system, without_a_function_does_nothing) {

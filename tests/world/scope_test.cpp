@@ -339,7 +339,8 @@ TYPED_TEST(scope, is_closed_only_by_its_opener) {
         EXPECT_EQ(code_of([&] { w.cancel(); }), errc::unbalanced_scope);
     }
     const std::string message = sentence_of([&] { w.commit(); });
-    EXPECT_EQ(message, "commit() without defer(): no scope is open");
+    const std::string place = "scope_test.cpp:" + std::to_string(__LINE__ - 1);
+    EXPECT_EQ(message, "commit() without defer(): no scope is open (commit at " + place + ")");
 }
 
 TYPED_TEST(scope, may_outlive_the_loop_it_was_opened_in) {

@@ -223,5 +223,53 @@ TEST(world_errors, an_exhausted_slot_is_reported) {
         contains(sentence_of([&] { w.set(first, 1); }), "slot 0 has used its last version"));
 }
 
+TEST(world_errors, spawn_at_names_its_call_site) {
+    world w{world_options{.number = 60931}};
+    const entity e = w.spawn();
+    const auto expect = [&](entity wanted, const std::string& why) {
+        std::string sentence = sentence_of([&] { w.spawn_at(wanted, position{}); });
+        const std::string place = " (spawn_at at " + line_before() + ")";
+        EXPECT_EQ(sentence, to_string(wanted) + why + place);
+        w.define<position>().on_insert([] {});
+        sentence = sentence_of([&] { w.spawn_at(wanted, position{}); });
+        EXPECT_TRUE(contains(sentence, line_before())) << sentence;
+        const deferred scope{w};
+        sentence = sentence_of([&] { w.spawn_at(wanted); });
+        EXPECT_TRUE(contains(sentence, line_before())) << sentence;
+    };
+    expect(e, " is already alive");
+    expect(entity::pack(0, 3, w.number()),
+           " cannot be created: its key is in use by " + to_string(e));
+    expect(entity(), " can never be alive: it is the null id");
+    expect(entity::pack(0, 0, 7), " belongs to world W:7, not to W:60931");
+    w.destroy(e);
+    expect(e, " cannot be created: key 0 is already at version " + std::to_string(e.version() + 1));
+}
+
+TEST(world_errors, a_fragment_passed_by_with_is_reported_at_the_call_of_with) {
+    world w;
+    const entity dead = w.spawn();
+    w.destroy(dead);
+    const std::string expected = "is dead: slot 0 is now at version 1";
+    const auto check = [&](const std::string& sentence, const std::string& place) {
+        EXPECT_TRUE(contains(sentence, expected)) << sentence;
+        EXPECT_TRUE(contains(sentence, "(used at " + place + ")")) << sentence;
+    };
+    std::string sentence = sentence_of([&] { w.spawn(with(dead)); });
+    check(sentence, line_before());
+    sentence = sentence_of([&] { w.spawn(position{}, with(dead, 1)); });
+    check(sentence, line_before());
+    const auto value = with(dead, 1);
+    const std::string place = line_before();
+    check(sentence_of([&] { w.spawn_at(entity::pack(9, 0, w.number()), value); }), place);
+    {
+        const deferred scope{w};
+        check(sentence_of([&] { w.spawn(position{}, value); }), place);
+    }
+    const fragment<int> typed = w.fragment<int>("typed");
+    sentence = sentence_of([&] { w.spawn(with(typed.id(), 1.5)); });
+    EXPECT_TRUE(contains(sentence, "(used at " + line_before() + ")")) << sentence;
+}
+
 }  // namespace
 }  // namespace muster::test

@@ -48,15 +48,33 @@ def word_at(address, size=8):
     return int.from_bytes(gdb.selected_inferior().read_memory(address, size).tobytes(), "little")
 
 
+def plain_type(type):
+    """Returns a type without references, typedefs, const and volatile."""
+    type = type.strip_typedefs()
+    while type.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        type = type.target().strip_typedefs()
+    return type.unqualified()
+
+
+def type_name(type):
+    """Returns the name of a type without the namespaces of Muster's settings (see config.hpp)."""
+    return SETTINGS.sub("", str(plain_type(type)))
+
+
+SETTINGS = re.compile(r"(?<=\bmuster::)(?:(?:unchecked|thread_checks|no_exceptions)::)+")
+PREFIX = "^muster::(?:(?:unchecked|thread_checks|no_exceptions)::)*"
+
+
 # ---- layouts and ids ---------------------------------------------------------------------------
 
 class Layout:
-    """The layout of an id, parsed from the name of its type: layout<unsigned long, id_bits{32, 16, 16, 0, 0, ...}>."""
+    """The layout of an id, parsed from a type name: layout<unsigned long, id_bits{32, 16, 16, 0, 0, ...}>."""
 
     PATTERN = re.compile(r"layout<([^,]+), *(?:muster::)?id_bits ?\{([^}]*)\}")
 
     def __init__(self, type):
-        found = self.PATTERN.search(str(type.strip_typedefs()))
+        """`type` has a layout among its template arguments."""
+        found = self.find(plain_type(type))
         if not found:
             raise gdb.error("no layout in the name of " + str(type))
         numbers = [int(number) for number in re.findall(r"(?:^|[ ,=])(\d+)", found.group(2))] + [0] * 5
@@ -64,6 +82,32 @@ class Layout:
         width = 8 * gdb.lookup_type(found.group(1)).sizeof
         can_be_zero = self.world == 0 and first_key == 0 and first_version == 0
         self.null = (1 << width) - 1 if can_be_zero else 0
+
+    @classmethod
+    def find(cls, type):
+        """Finds the layout in the name of the type, or among its template arguments and their bases."""
+        found = cls.PATTERN.search(type_name(type))
+        number = 0
+        while not found:
+            try:
+                argument = type.template_argument(number)
+            except (RuntimeError, gdb.error):
+                return None  # no further arguments
+            number += 1
+            if isinstance(argument, gdb.Type):
+                found = cls.find_base(plain_type(argument))
+        return found
+
+    @classmethod
+    def find_base(cls, type):
+        if type.code != gdb.TYPE_CODE_STRUCT:
+            return None
+        bases = [plain_type(field.type) for field in type.fields() if field.is_base_class]
+        for base in bases:
+            found = cls.PATTERN.search(type_name(base)) or cls.find_base(base)
+            if found:
+                return found
+        return None
 
     def parts(self, value):
         key = value & ((1 << self.key) - 1)
@@ -82,7 +126,7 @@ def id_value(value):
     """Returns the bits of an id, of a fragment, or of a number."""
     while value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
-    kind = str(value.type.strip_typedefs().unqualified())
+    kind = type_name(value.type)
     if kind.startswith("muster::basic_fragment<"):
         value = value["id_"]
     elif kind.startswith("muster::basic_at<"):
@@ -227,7 +271,7 @@ class World:
         while value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_PTR):
             value = (value.dereference() if value.type.strip_typedefs().code == gdb.TYPE_CODE_PTR
                      else value.referenced_value())
-        kind = str(value.type.strip_typedefs().unqualified())
+        kind = type_name(value.type)
         if kind.startswith("muster::basic_world<"):
             value = value["store_"]
         elif not kind.startswith("muster::detail::store<"):
@@ -410,7 +454,7 @@ class ChunkPrinter:
     def __init__(self, value):
         self.chunk = None
         self.why = "the null chunk"
-        if str(value.type.strip_typedefs().unqualified()).startswith("muster::basic_chunk<"):
+        if type_name(value.type).startswith("muster::basic_chunk<"):
             if int(value["store_"]) == 0:
                 return
             found = World(value["store_"]).chunk(int(value["index_"]))
@@ -440,11 +484,11 @@ class ChunkPrinter:
 
 def build_printers():
     made = gdb.printing.RegexpCollectionPrettyPrinter("muster")
-    made.add_printer("id", "^muster::basic_id<", IdPrinter)
-    made.add_printer("fragment", "^muster::basic_fragment<", FragmentPrinter)
-    made.add_printer("world", "^muster::basic_world<", WorldPrinter)
-    made.add_printer("chunk", "^muster::basic_chunk<", ChunkPrinter)
-    made.add_printer("chunk_data", "^muster::detail::chunk_data$", ChunkPrinter)
+    made.add_printer("id", PREFIX + "basic_id<", IdPrinter)
+    made.add_printer("fragment", PREFIX + "basic_fragment<", FragmentPrinter)
+    made.add_printer("world", PREFIX + "basic_world<", WorldPrinter)
+    made.add_printer("chunk", PREFIX + "basic_chunk<", ChunkPrinter)
+    made.add_printer("chunk_data", PREFIX + "detail::chunk_data$", ChunkPrinter)
     return made
 
 

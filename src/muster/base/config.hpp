@@ -6,7 +6,14 @@
 #define MUSTER_VERSION_MINOR 1
 #define MUSTER_VERSION_PATCH 0
 
-#if !defined(__cpp_concepts) || __cpp_concepts < 201907L
+// The versions of Apple's clang are its own. The #include stops the compiler, whose further errors
+// would hide the first.
+#if (defined(__apple_build_version__) && __clang_major__ < 15) ||                        \
+    (defined(__clang__) && !defined(__apple_build_version__) && __clang_major__ < 16) || \
+    (defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 12)
+#error "Muster needs a newer compiler: g++ 12, clang 16, or newer."
+#include <muster-needs-a-newer-compiler>
+#elif !defined(__cpp_concepts) || __cpp_concepts < 201907L
 #error "Muster needs C++20: compile with -std=c++20 (g++ 12, clang 16, or newer)."
 #endif
 
@@ -53,7 +60,41 @@
 #define MUSTER_THREAD_SANITIZER 0
 #endif
 
+// MUSTER_NAMESPACE is `muster`, and for each setting that is not the default an inline namespace in
+// it, so that files with different settings do not link. All declarations are there:
+// `namespace muster::detail` continues the `detail` inside.
+#if MUSTER_UNCHECKED
+#define MUSTER_IF_UNCHECKED ::inline unchecked
+#else
+#define MUSTER_IF_UNCHECKED
+#endif
+#if MUSTER_THREAD_CHECKS
+#define MUSTER_IF_THREAD_CHECKS ::inline thread_checks
+#else
+#define MUSTER_IF_THREAD_CHECKS
+#endif
+#if MUSTER_EXCEPTIONS
+#define MUSTER_IF_NO_EXCEPTIONS
+#else
+#define MUSTER_IF_NO_EXCEPTIONS ::inline no_exceptions
+#endif
+#define MUSTER_NAMESPACE muster MUSTER_IF_UNCHECKED MUSTER_IF_THREAD_CHECKS MUSTER_IF_NO_EXCEPTIONS
+namespace MUSTER_NAMESPACE {
+namespace detail {}
+}  // namespace MUSTER_NAMESPACE
+
 namespace muster::detail {
+enum class MUSTER_UNCHECKED_is : bool {};
+enum class MUSTER_THREAD_CHECKS_is : bool {};
+enum class MUSTER_EXCEPTIONS_is : bool {};
+template <MUSTER_UNCHECKED_is, MUSTER_THREAD_CHECKS_is, MUSTER_EXCEPTIONS_is>
+struct compiled_with {};
+/// The last parameter of the constructors that create a world. A linker that does not find them
+/// thereby names the settings of the file.
+using settings = compiled_with<MUSTER_UNCHECKED_is{MUSTER_UNCHECKED != 0},
+                               MUSTER_THREAD_CHECKS_is{MUSTER_THREAD_CHECKS != 0},
+                               MUSTER_EXCEPTIONS_is{MUSTER_EXCEPTIONS != 0}>;
+
 inline constexpr bool checked = !MUSTER_UNCHECKED;
 inline constexpr bool checks_threads = MUSTER_THREAD_CHECKS;
 inline constexpr bool sanitizes_threads = MUSTER_THREAD_SANITIZER;

@@ -1,6 +1,8 @@
 // copy_bytes: copies the bytes of one value.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstddef>
 #include <cstring>
 

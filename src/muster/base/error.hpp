@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The kind of error, for programs to test. The message in `error::what()` is for people and may
 /// change between versions.
@@ -150,4 +150,4 @@ inline error_handler set_error_handler(error_handler handler) noexcept {
     return __atomic_exchange_n(&detail::current_error_handler, handler, __ATOMIC_ACQ_REL);
 }
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -1,6 +1,8 @@
 // Arithmetic on 64-bit words. Replaces <algorithm>, which every user would have to compile.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstdint>
 
 namespace muster::detail {

@@ -1,6 +1,8 @@
 // reserve: makes room in a vector, so that adding elements later cannot fail.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstddef>
 
 namespace muster::detail {

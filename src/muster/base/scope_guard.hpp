@@ -1,6 +1,8 @@
 // scope_guard: undoes the steps of a function that does not reach its end.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <utility>
 
 namespace muster::detail {

@@ -1,7 +1,10 @@
 // text: concatenates the parts of a message.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstdint>
+#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -20,6 +23,16 @@ template <class... Parts>
     std::string sentence;
     (append_part(sentence, parts), ...);
     return sentence;
+}
+
+/// Returns the file name without its path, and the line: "ai.cpp:88".
+inline std::string place_text(const std::source_location& where) {
+    const std::string_view path = where.file_name();
+    return text(path.substr(path.find_last_of('/') + 1), ":", where.line());
+}
+/// Returns " (set at ai.cpp:12)", or nothing if there is no call site.
+inline std::string place_of(const char* call, const std::source_location* where) {
+    return where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
 }
 
 }  // namespace muster::detail

@@ -66,7 +66,7 @@ public:
     fragment_data& ensure(const change& given, const std::source_location* where) {
         return given.fragment.is_typed()
                    ? ensure(static_cast<type_index>(given.fragment.what), *given.fragment.type)
-                   : ensure(given.fragment.what, given.type, where);
+                   : ensure(given.fragment.what, given.type, given.place(where));
     }
     /// Returns the fragment with this key, for a room that owns fragments without a C++ type. The
     /// first call creates it for values of this type, which must outlive it; `name`, if it is not

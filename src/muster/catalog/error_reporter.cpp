@@ -4,15 +4,6 @@
 
 namespace muster::detail {
 
-namespace {
-
-/// " (set at ai.cpp:12)", or nothing.
-std::string place_of(const char* call, const std::source_location* where) {
-    return where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
-}
-
-}  // namespace
-
 /// Returns null for ids that this world did not issue: they may share the key and version of
 /// another id.
 const provenance::entry* error_reporter::find_death(std::uint64_t e) const noexcept {

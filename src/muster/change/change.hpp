@@ -20,7 +20,7 @@
 #include <source_location>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 template <class Layout>
 struct basic_at;
 }
@@ -98,7 +98,12 @@ struct change {
     const void* self = nullptr;  // the value. It may lie in a column; growing the column updates it
     /// Constructs the value of `*self` at `to`. May throw. Null: copies the bytes.
     void (*construct)(void* to, const void* self) = nullptr;
+    std::source_location where{};  // the call of `with`; line 0: none
 
+    /// Returns the call site for messages: that of the call or, if it has none, that of `with`.
+    [[nodiscard]] const std::source_location* place(const std::source_location* of_call) const {
+        return of_call == nullptr && where.line() != 0 ? &where : of_call;
+    }
     /// Whether the bytes of the value are copied.
     [[nodiscard]] bool is_bytes() const noexcept { return construct == nullptr && !is_copied; }
     /// Constructs the value, whose type has this size.

@@ -7,7 +7,7 @@
 namespace muster::detail {
 
 engine::engine(entity_directory& directory, world_number&& taken, const layout_facts& facts,
-               bool keeps_provenance)
+               bool keeps_provenance, settings)
     : graph(facts.id_type, facts.chunk_limit, facts.row_limit),
       sparse(facts.ids),
       entities(directory),

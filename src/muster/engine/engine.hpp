@@ -58,7 +58,7 @@ struct MUSTER_API engine {
     };
 
     engine(entity_directory& directory, world_number&& taken, const layout_facts& facts,
-           bool keeps_provenance);
+           bool keeps_provenance, settings of_file = {});
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
     ~engine();

@@ -179,7 +179,7 @@ bool parallel_recorder::record(const edit& call) {
 
 std::uint64_t parallel_recorder::record_spawn(slice<change> values) {
     recorder& into = my_lane("spawn").changes;
-    for (const change& given : values) refuse_misfit(given, nullptr);
+    for (const change& given : values) refuse_misfit(given, given.place(nullptr));
     recording all(into);
     into.add(change_kind::spawn, 0);
     for (const change& given : values) into.add(given, {0, {}});

@@ -120,7 +120,7 @@ std::uint64_t spawner::append_row(chunk_data& into, std::uint64_t made) noexcept
 
 // ---- one entity --------------------------------------------------------------------------------
 
-std::uint64_t spawner::spawn(slice<change> values, const std::uint64_t* wanted) {
+std::uint64_t spawner::spawn(slice<change> values, const target* wanted) {
     const writer_guard writer(engine_, "spawn");
     if (wanted == nullptr && engine_.gate.is_parallel())
         return engine_.parallel.record_spawn(values);
@@ -139,9 +139,9 @@ std::uint64_t spawner::spawn(slice<change> values, const std::uint64_t* wanted) 
 
 /// Creates an entity that notifies no one and has no sparse fragments.
 std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
-                                 slice<fragment_data* const> fragments,
-                                 const std::uint64_t* wanted) {
+                                 slice<fragment_data* const> fragments, const target* wanted) {
     const row_origin origin{.written = &given};
+    if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
     refuse_without_default(into, origin, {});
     make_room(into, engine_.graph.row_limit(), values);
     if (wanted == nullptr) engine_.entities.prepare(1);
@@ -150,10 +150,10 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
         for (const column& source : into.columns)
             if (!given.has(*source.fragment)) source.destroy(source.at(into.size), 1);
     });
-    if (wanted != nullptr) engine_.entities.create_at(*wanted);
+    if (wanted != nullptr) engine_.entities.create_at(wanted->id);
     rollback.dismiss();
     construct_given(into, values, fragments);
-    return append_row(into, wanted != nullptr ? *wanted : engine_.entities.create());
+    return append_row(into, wanted != nullptr ? wanted->id : engine_.entities.create());
 }
 
 /// Creates an entity with these values and those that `fill` adds. Hooks and observers are notified.
@@ -161,10 +161,10 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
 template <class Fill>
 std::uint64_t spawner::spawn_notifying(Fill fill, slice<change> values,
                                        slice<fragment_data* const> fragments,
-                                       const chunk_data& like, const std::uint64_t* wanted,
+                                       const chunk_data& like, const target* wanted,
                                        bool opens_scope) {
     if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
-    const std::uint64_t made = wanted != nullptr ? *wanted : engine_.entities.create();
+    const std::uint64_t made = wanted != nullptr ? wanted->id : engine_.entities.create();
     held_values& held = engine_.transaction.held();
     scope_guard rollback([&] {
         held.clear();
@@ -225,10 +225,10 @@ std::uint64_t spawner::record_new_id() {
 
 /// Records an entity that is alive, and empty, until its values are added.
 template <class Record>
-std::uint64_t spawner::record_entity(Record record, const std::uint64_t* wanted) {
+std::uint64_t spawner::record_entity(Record record, const target* wanted) {
     record_guard guard(engine_.transaction, engine_.pending);
     if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
-    const std::uint64_t made = wanted != nullptr ? *wanted : engine_.entities.create();
+    const std::uint64_t made = wanted != nullptr ? wanted->id : engine_.entities.create();
     scope_guard undo([&] {
         if (wanted == nullptr) engine_.entities.undo_create(made);
     });
@@ -241,7 +241,7 @@ std::uint64_t spawner::record_entity(Record record, const std::uint64_t* wanted)
     return made;
 }
 
-std::uint64_t spawner::record_spawn(slice<change> values, const std::uint64_t* wanted) {
+std::uint64_t spawner::record_spawn(slice<change> values, const target* wanted) {
     const bool is_by_id =
         std::ranges::any_of(values, [](const change& given) { return !given.fragment.is_typed(); });
     if (is_by_id && values.size() > 1) {  // throws if a fragment is named twice

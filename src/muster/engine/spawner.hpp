@@ -46,7 +46,7 @@ public:
     spawner& operator=(const spawner&) = delete;
 
     /// Creates an entity with these values: `wanted` or, if that is null, a new id.
-    std::uint64_t spawn(slice<change> values, const std::uint64_t* wanted);
+    std::uint64_t spawn(slice<change> values, const target* wanted);
     /// Creates an entity like `prototype`, with the given values in place of its own.
     std::uint64_t clone(target prototype, slice<change> values);
 
@@ -90,14 +90,14 @@ private:
     };
 
     std::uint64_t spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
-                            slice<fragment_data* const> fragments, const std::uint64_t* wanted);
+                            slice<fragment_data* const> fragments, const target* wanted);
     template <class Fill>
     std::uint64_t spawn_notifying(Fill fill, slice<change> values,
                                   slice<fragment_data* const> fragments, const chunk_data& like,
-                                  const std::uint64_t* wanted, bool opens_scope);
+                                  const target* wanted, bool opens_scope);
     template <class Record>
-    std::uint64_t record_entity(Record record, const std::uint64_t* wanted);
-    std::uint64_t record_spawn(slice<change> values, const std::uint64_t* wanted);
+    std::uint64_t record_entity(Record record, const target* wanted);
+    std::uint64_t record_spawn(slice<change> values, const target* wanted);
     std::uint64_t record_new_id();
     void hold_copies(held_values& held, target prototype, const chunk_data& given);
     void record_copies(std::uint64_t made, target prototype, const chunk_data& given);

@@ -48,16 +48,16 @@ void transaction::defer() {
     (void)new scope(engine_, true);
 }
 
-void transaction::commit() {
+void transaction::commit(const std::source_location* where) {
     engine_.gate.refuse_in_change("commit");
-    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit");
+    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("commit", where);
     const std::unique_ptr<scope> last(static_cast<scope*>(innermost_));  // made by `defer`
     last->commit();
 }
 
-void transaction::cancel() {
+void transaction::cancel(const std::source_location* where) {
     engine_.gate.refuse_in_change("cancel");
-    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("cancel");
+    if (innermost_ == nullptr || !innermost_->is_users_) raise_unbalanced("cancel", where);
     delete static_cast<scope*>(innermost_);
 }
 
@@ -67,13 +67,14 @@ void transaction::drop_scopes(const open_scope* kept) noexcept {
         delete static_cast<scope*>(std::exchange(open, open->outer_));
 }
 
-void transaction::raise_unbalanced(const char* call) const {
+void transaction::raise_unbalanced(const char* call, const std::source_location* where) const {
     raise(errc::unbalanced_scope,
           innermost_ == nullptr
-              ? text(call, "() without defer(): no scope is open")
+              ? text(call, "() without defer(): no scope is open", place_of(call, where))
               : text(call,
                      "() without defer(): the innermost scope belongs to a loop, a callback, a "
-                     "hook or a `deferred`, which closes it itself"));
+                     "hook or a `deferred`, which closes it itself",
+                     place_of(call, where)));
 }
 
 void transaction::rewind(const journal::position& to) noexcept {

@@ -22,9 +22,10 @@ public:
     transaction& operator=(const transaction&) = delete;
 
     void defer();
-    /// Closes the innermost scope. Throws `errc::unbalanced_scope` if `defer` did not open it.
-    void commit();
-    void cancel();
+    /// Closes the innermost scope. Throws `errc::unbalanced_scope` if `defer` did not open it;
+    /// the message names `where`.
+    void commit(const std::source_location* where = nullptr);
+    void cancel(const std::source_location* where = nullptr);
     void drop_scopes(const open_scope* kept) noexcept override;
 
     /// Calls `apply` in a scope for the changes of hooks. They are applied afterwards, or dropped if
@@ -71,7 +72,7 @@ public:
 private:
     friend class open_scope;
     void replace(const open_scope& open, open_scope* by) noexcept;
-    void raise_unbalanced(const char* call) const;
+    void raise_unbalanced(const char* call, const std::source_location* where) const;
     void apply_journal();
     void apply_group(std::uint32_t which);
     bool apply_like_last(std::uint64_t e, const journal_group& group) noexcept;

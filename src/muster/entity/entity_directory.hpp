@@ -104,7 +104,7 @@ public:
     /// Undoes `create`, whose id no caller has seen.
     virtual void undo_create(std::uint64_t e) noexcept = 0;
     /// Throws the error of `create_at`, if any.
-    virtual void refuse_at(std::uint64_t wanted) const = 0;
+    virtual void refuse_at(target wanted) const = 0;
     virtual void create_at(std::uint64_t wanted) = 0;
     /// Throws the error of `create_rows_at`, except for `std::bad_alloc` in that call. The keys must
     /// differ.

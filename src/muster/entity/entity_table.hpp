@@ -148,7 +148,7 @@ public:
     void create_all(id_span out) override;
     void create_rows(chunk_data& into, std::size_t count) noexcept override;
     void undo_create(std::uint64_t e) noexcept override;
-    void refuse_at(std::uint64_t wanted) const override;
+    void refuse_at(target wanted) const override;
     void create_at(std::uint64_t wanted) override;
     void refuse_at(id_span wanted) override;
     void create_rows_at(chunk_data& into, id_span wanted) override;

@@ -284,8 +284,8 @@ void entity_adapter<Layout>::undo_create(std::uint64_t e) noexcept {
 }
 
 template <class Layout>
-void entity_adapter<Layout>::refuse_at(std::uint64_t wanted) const {
-    pool().refuse_at(typed(wanted));
+void entity_adapter<Layout>::refuse_at(target wanted) const {
+    pool().refuse_at(typed(wanted.id), &wanted.where);
 }
 
 template <class Layout>

@@ -1,14 +1,8 @@
-#include <muster/base/text.hpp>
 #include <muster/entity/provenance.hpp>
 
 #include <unordered_map>
 
 namespace muster::detail {
-
-std::string place_text(const std::source_location& where) {
-    const std::string_view path = where.file_name();
-    return text(std::string(path.substr(path.find_last_of('/') + 1)), ":", where.line());
-}
 
 struct provenance::table {
     std::unordered_map<std::uint64_t, entry> by_key;

@@ -1,7 +1,7 @@
 // provenance: where entities were destroyed, for worlds that record it.
 #pragma once
 
-#include <muster/base/config.hpp>
+#include <muster/base/text.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,9 +10,6 @@
 #include <string_view>
 
 namespace muster::detail {
-
-/// Returns the file name without its path, and the line: "ai.cpp:88".
-MUSTER_API std::string place_text(const std::source_location& where);
 
 /// The last destruction of each key.
 class MUSTER_API provenance {

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -84,4 +84,4 @@ private:
 };
 using connection = basic_connection<layouts::bound>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

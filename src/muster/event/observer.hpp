@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The changes since the last read: each entity once, in order of its first change. Does not see
 /// writes through a reference; `patch` and `touch` report a change. Sees recorded changes when
@@ -311,4 +311,4 @@ private:
     int exceptions_ = std::uncaught_exceptions();
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

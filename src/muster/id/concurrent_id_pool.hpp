@@ -73,7 +73,7 @@
 #include <cstdint>
 #include <span>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Any thread may call any function at any time, except the destructor and `unused_version`. No
 /// call blocks on another thread, except inside `malloc` when the pool grows. A thread that reuses
@@ -414,4 +414,4 @@ private:
     detail::atomic_word<unsigned char> started_over_;  // some key has restarted its versions
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

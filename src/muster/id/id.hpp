@@ -18,7 +18,7 @@
 #include <iosfwd>
 #include <string>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The parts of an id, for structured bindings: `auto [key, version, world] = e.unpack();`
 struct id_parts {
@@ -179,7 +179,7 @@ template <class Layout>
 }
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE
 
 /// Returns the value itself. Living ids of one world differ in the lowest bits, their keys: they
 /// rarely collide in a table whose size is a power of two.

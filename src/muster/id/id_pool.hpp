@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -111,4 +111,4 @@ public:
     [[nodiscard]] iterator end() const noexcept { return {*this, id_type{}}; }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

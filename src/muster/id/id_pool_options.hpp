@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The options of a pool. A pool throws `errc::id_out_of_range` if a value does not fit its layout.
 struct id_pool_options {
@@ -49,4 +49,4 @@ void check_pool_range(std::uint64_t owner, std::uint64_t first, std::uint64_t la
 }
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -14,7 +14,7 @@
 #include <limits>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The fate of a key after its last version.
 enum class MUSTER_API exhaustion : unsigned char {
@@ -115,18 +115,21 @@ public:
             : static_cast<Rep>(~std::uint64_t{0});
 };
 
+// Each preset is a type with a name of its own, which messages and backtraces show.
 namespace layouts {
 
 /// Ids contain the number of their world, so that worlds reject each other's ids. The default.
-using bound = layout<std::uint64_t, id_bits{.key = 32, .version = 16, .world = 16}>;
+struct MUSTER_API bound : layout<std::uint64_t, id_bits{.key = 32, .version = 16, .world = 16}> {};
 /// Four bytes; about a million entities, 4,095 uses of each key.
-using compact = layout<std::uint32_t, id_bits{.key = 20, .version = 12}>;
+struct MUSTER_API compact : layout<std::uint32_t, id_bits{.key = 20, .version = 12}> {};
 /// 53 bits, which a double represents exactly: for scripts whose numbers are doubles.
-using exact =
-    layout<std::uint64_t, id_bits{.key = 20, .version = 33, .first_key = 1, .first_version = 1}>;
+struct MUSTER_API exact
+    : layout<std::uint64_t, id_bits{.key = 20, .version = 33, .first_key = 1, .first_version = 1}> {
+};
 /// 40 bits; keys and versions start at 1, so that 0 is never issued.
-using packed =
-    layout<std::uint64_t, id_bits{.key = 20, .version = 20, .first_key = 1, .first_version = 1}>;
+struct MUSTER_API packed
+    : layout<std::uint64_t, id_bits{.key = 20, .version = 20, .first_key = 1, .first_version = 1}> {
+};
 
 }  // namespace layouts
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -28,7 +28,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -93,17 +93,17 @@ public:
         }
     }
 
-    /// Throws the error of `create_at(wanted)`, if any; changes nothing.
-    void refuse_at(id_type wanted) const {
-        refuse_impossible(wanted, world());
+    /// Throws the error of `create_at(wanted)`, if any; changes nothing. The message names `where`.
+    void refuse_at(id_type wanted, const std::source_location* where = nullptr) const {
+        refuse_impossible(wanted, world(), where);
         const key_type key = wanted.key();
         const Slot* const slot = find(key);
-        if (frontier().is_reserved(base::index_of(key))) raise_reserved(wanted);
+        if (frontier().is_reserved(base::index_of(key))) raise_reserved(wanted, where);
         if (slot != nullptr && slot->is_live(key))
-            raise_taken(wanted, base::make_id(key, slot->version()));
+            raise_taken(wanted, base::make_id(key, slot->version()), where);
         const version_type next = slot == nullptr ? first_version() : slot->version();
         if (wanted.version() < next || next > Layout::last_issued_version)
-            raise_stale(wanted, next);
+            raise_stale(wanted, next, where);
     }
     id_type create_at(id_type wanted) {
         pass_reserve_end(wanted.key());
@@ -371,4 +371,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

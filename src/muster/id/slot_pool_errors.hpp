@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string>
 
 namespace muster::detail {
@@ -44,9 +45,11 @@ template <class Layout>
                          : text("; ", others, " are reserved for command buffers until it ends")));
 }
 
-/// Throws if no pool of this layout, or no pool of this world, can issue `wanted`.
+/// Throws if no pool of this layout, or no pool of this world, can issue `wanted`. Here and below,
+/// `where` is the call of `spawn_at`; null: there is none.
 template <class Layout>
-void refuse_impossible(basic_id<Layout> wanted, std::uint64_t world) {
+void refuse_impossible(basic_id<Layout> wanted, std::uint64_t world,
+                       const std::source_location* where) {
     const char* why = nullptr;
     if (wanted.is_null())
         why = "it is the null id";
@@ -61,36 +64,44 @@ void refuse_impossible(basic_id<Layout> wanted, std::uint64_t world) {
     else if (Layout::world_bits != 0 && wanted.world() == 0)
         why = "0 is not a world number";
     if (why != nullptr)
-        raise(errc::id_out_of_range, text(to_string(wanted), " can never be alive: ", why));
+        raise(errc::id_out_of_range,
+              text(to_string(wanted), " can never be alive: ", why, place_of("spawn_at", where)));
     if (wanted.world() != world)
         raise(errc::foreign_entity, text(to_string(wanted), " belongs to world W:", wanted.world(),
-                                         ", not to W:", world));
+                                         ", not to W:", world, place_of("spawn_at", where)));
 }
 
 template <class Layout>
-[[noreturn]] MUSTER_COLD void raise_reserved(basic_id<Layout> wanted) {
+[[noreturn]] MUSTER_COLD void raise_reserved(basic_id<Layout> wanted,
+                                             const std::source_location* where) {
     raise(errc::id_taken,
-          text(to_string(wanted), " cannot be created: a command buffer has reserved its key"));
+          text(to_string(wanted), " cannot be created: a command buffer has reserved its key",
+               place_of("spawn_at", where)));
 }
 
 /// `living` has the key of `wanted`.
 template <class Layout>
-[[noreturn]] MUSTER_COLD void raise_taken(basic_id<Layout> wanted, basic_id<Layout> living) {
+[[noreturn]] MUSTER_COLD void raise_taken(basic_id<Layout> wanted, basic_id<Layout> living,
+                                          const std::source_location* where) {
+    const std::string place = place_of("spawn_at", where);
     raise(wanted < living ? errc::id_stale : errc::id_taken,
-          wanted == living ? text(to_string(wanted), " is already alive")
+          wanted == living ? text(to_string(wanted), " is already alive", place)
                            : text(to_string(wanted), " cannot be created: its key is in use by ",
-                                  to_string(living)));
+                                  to_string(living), place));
 }
 
 /// `next` is the next version of the key.
 template <class Layout>
-[[noreturn]] MUSTER_COLD void raise_stale(basic_id<Layout> wanted, std::uint64_t next) {
+[[noreturn]] MUSTER_COLD void raise_stale(basic_id<Layout> wanted, std::uint64_t next,
+                                          const std::source_location* where) {
+    const std::string place = place_of("spawn_at", where);
     const std::string key = text(to_string(wanted), " cannot be created: key ", wanted.key());
     if (next <= Layout::last_issued_version)
-        raise(errc::id_stale, text(key, " is already at version ", next));
+        raise(errc::id_stale, text(key, " is already at version ", next, place));
     if (Layout::on_exhaustion == exhaustion::retire)
-        raise(errc::id_stale, text(key, " is retired: it has no versions left"));
-    raise(errc::id_stale, text(key, " is a tombstone: recycle_tombstones() makes it usable again"));
+        raise(errc::id_stale, text(key, " is retired: it has no versions left", place));
+    raise(errc::id_stale,
+          text(key, " is a tombstone: recycle_tombstones() makes it usable again", place));
 }
 
 }  // namespace muster::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace {
 
@@ -137,4 +137,4 @@ world_number::~world_number() {
     numbers().release(value_, first_version_);
 }
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Holds a number for its lifetime. Any thread may create or destroy objects at any time; only one
 /// thread at a time may use an object.
@@ -64,4 +64,4 @@ private:
     bool shows_in_ids_ = true;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

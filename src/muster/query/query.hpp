@@ -23,7 +23,7 @@
 #include <span>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 class executor;
 template <class Layout>
@@ -33,6 +33,19 @@ namespace detail {
 
 template <class, class, class, class>
 struct system_body;
+
+/// Complete in <muster/system/parallel.hpp>.
+template <class>
+struct parallel_header;
+
+/// Refuses a call whose definition is in <muster/system/parallel.hpp> if the file does not include it.
+template <class Call>
+constexpr bool has_parallel_header() {
+    constexpr bool is_included = requires { sizeof(parallel_header<Call>); };
+    static_assert(is_included,
+                  "muster: calls that begin with par_ need #include <muster/system/parallel.hpp>.");
+    return is_included;
+}
 
 }  // namespace detail
 
@@ -131,9 +144,7 @@ public:
     // during the loop.
     template <class Callback>
     [[gnu::always_inline]] void each(Callback&& callback) const {
-        static_assert(loop::template takes_row<Callback>,
-                      "muster: the callback takes the components of the query in order, "
-                      "optionally preceded by the entity.");
+        if constexpr (!loop::template takes_row<Callback>) loop::template refuse<Callback>();
         const detail::chunk_range all = chunks_to_loop();
         here_type here = all.is_plain ? here_type() : start<here_type>();
         detail::walk<Layout>* const walk = here.get();
@@ -165,7 +176,7 @@ public:
         changes.commit();
     }
 
-    /// Like `each`, on the threads of an executor, by default those of oneTBB. Defined in
+    /// Like `each`, on the threads of an executor, by default those of oneTBB. Requires the header
     /// <muster/system/parallel.hpp>. A thread takes `grain` rows at a time. A `grain` of 0 adapts
     /// the number at run time, and keeps a loop of a few microseconds on the calling thread.
     ///
@@ -180,9 +191,13 @@ public:
     /// dead. The first of the caught exceptions, in row order, is rethrown. Writes through
     /// references stay. Requires exclusive access, like `each`.
     template <class Callback>
-    void par_each(Callback&& callback) const;
+    void par_each(Callback&& callback) const {
+        if constexpr (detail::has_parallel_header<Callback>()) divide(callback);
+    }
     template <class Callback>
-    void par_each(executor& threads, std::size_t grain, Callback&& callback) const;
+    void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
+        if constexpr (detail::has_parallel_header<Callback>()) divide(threads, grain, callback);
+    }
 
     using iterator = detail::query_iterator<Layout, Ts...>;
     using sentinel = detail::query_sentinel;
@@ -289,6 +304,11 @@ private:
         (store_->template check_access<typename argument<Ts>::type>(argument<Ts>::is_written), ...);
         return cache_->read(mine, true);
     }
+    /// `par_each`, defined in <muster/system/parallel.hpp>.
+    template <class Callback>
+    void divide(Callback& callback) const;
+    template <class Callback>
+    void divide(executor& threads, std::size_t grain, Callback& callback) const;
     /// The rows to divide among threads. A query with sparse fragments is not divided.
     [[nodiscard]] detail::shared_rows shared_rows() const {
         const detail::chunk_range all = chunks();
@@ -302,4 +322,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -40,6 +40,19 @@ struct query_loop {
         std::disjunction_v<std::bool_constant<takes_entity<Callback>>,
                            std::is_invocable<Callback&, typename term_traits<Ts>::value...>>;
 
+    /// Explains why a callback does not take a row.
+    template <class Callback>
+    static constexpr void refuse() {
+        constexpr bool lacks_const =
+            query_loop<Layout, writable<Ts>...>::template takes_row<Callback>;
+        static_assert(!lacks_const,
+                      "muster: the callback takes T&, but the query only reads this component "
+                      "(const T): write const T&.");
+        static_assert(lacks_const,
+                      "muster: the callback takes the components of the query in order, "
+                      "optionally preceded by the entity.");
+    }
+
     /// Calls `callback` for each row. `fragments` are those of `Ts`; without a walk, `all` has the
     /// matching chunks.
     template <class Callback>

@@ -45,6 +45,18 @@ struct term_traits<T*> {
     }
 };
 
+/// The query argument that may also write the component.
+template <class T>
+struct writable_term {
+    using type = std::remove_const_t<T>;
+};
+template <class T>
+struct writable_term<T*> {
+    using type = std::remove_const_t<T>*;
+};
+template <class T>
+using writable = typename writable_term<T>::type;
+
 /// The components of one type in a chunk, or in a run of a walk.
 template <class T>
 struct query_column {

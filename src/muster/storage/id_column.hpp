@@ -2,6 +2,8 @@
 // of an id matters.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <source_location>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Converts implicitly from an id, so that a call such as `w.get<position>(e)` captures its call
 /// site. Costs nothing unless there is an error to report.
@@ -29,4 +29,4 @@ struct basic_at {
         : id(e), where(place) {}
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -32,6 +32,14 @@ struct check_component {
 template <class T>
 inline constexpr bool is_component = check_component<T>::passed;
 
+/// Refuses a function that cannot be called for a component.
+template <class Change, class T>
+constexpr bool takes_component() {
+    constexpr bool fits = std::is_invocable_v<Change, T&>;
+    static_assert(fits, "muster: the function of patch takes (T&).");
+    return fits;
+}
+
 /// `Arg` as a forwarding reference deduces it: `T&` or `const T&` to copy, `T` to move.
 template <class Arg>
 class bound_value {

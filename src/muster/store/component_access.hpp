@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Options of a new world. A value that does not fit the layout throws `errc::id_out_of_range`.
 struct world_options {
@@ -347,7 +347,7 @@ public:
     }
 
 protected:
-    explicit component_access(const world_options& options);
+    explicit component_access(const world_options& options, settings of_file = {});
     ~component_access() = default;
 
     entity_table<Layout> table_;
@@ -355,4 +355,4 @@ protected:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -125,8 +125,8 @@ public:
         return spawn_slowly<Args...>(std::move(values)...);
     }
     template <class... Args>
-    id_type spawn_at(id_type wanted, bound_value<Args>... values) {
-        const std::uint64_t exact = wanted.value();
+    id_type spawn_at(at_type wanted, bound_value<Args>... values) {
+        const target exact = wanted;
         change list[] = {values.describe(change_kind::put)..., {}};
         return to_id<Layout>(spawner.spawn({list, sizeof...(Args)}, &exact));
     }
@@ -494,4 +494,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -18,11 +18,11 @@ sparse_set::id_shape sparse_shape(const world_options& options) {
 }
 
 template <class Layout>
-component_access<Layout>::component_access(const world_options& options)
+component_access<Layout>::component_access(const world_options& options, settings of_file)
     : engine(adapter_, world_number::take<Layout>(options.number),
              {id_type_info<Layout>, table_type::chunk_limit, table_type::row_limit,
               sparse_shape<Layout>(options)},
-             options.provenance),
+             options.provenance, of_file),
       table_({.world = number.value(),
               .first_key = options.first_key,
               .last_key = options.last_key,

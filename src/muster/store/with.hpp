@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -26,6 +26,14 @@ concept fragment_argument = is_fragment_argument<std::remove_cvref_t<T>>;
 template <class T>
 concept fragment_or_tag = fragment_argument<T> || is_tag<std::remove_cvref_t<T>>;
 
+/// Refuses `add(e, value)`.
+template <class T>
+void refuse_add() {
+    static_assert(fragment_or_tag<T>,
+                  "muster: add takes no value: did you mean set(e, value)? add<T>(e) adds the "
+                  "default value.");
+}
+
 }  // namespace detail
 
 /// A fragment and a value for it; `no_value` for a tag.
@@ -36,6 +44,7 @@ struct basic_with {
 
     basic_id<Layout> fragment;
     T value;
+    std::source_location where{};  // for error messages
 };
 
 namespace detail {
@@ -50,20 +59,22 @@ inline constexpr bool is_with<basic_with<Layout, T>> = true;
 /// Pairs a fragment, made at run time or not, with a value, for `spawn`, `set`, `clone` and similar
 /// calls.
 template <class Layout, class T>
-[[nodiscard]] auto with(basic_id<Layout> which, T&& value) {
+[[nodiscard]] auto with(basic_id<Layout> which, T&& value,
+                        std::source_location where = std::source_location::current()) {
     using type = std::remove_cvref_t<T>;
     static_assert(detail::is_component<type>);
     static_assert(!detail::is_with<type>,
                   "muster: to set several fragments at once, pass each as with(): with(tag), "
                   "with(f, value).");
-    if constexpr (std::is_array_v<type>)
-        return basic_with<Layout, detail::no_value>{which, {}};  // refused
+    if constexpr (std::is_array_v<type> || detail::is_with<type>)
+        return basic_with<Layout, detail::no_value>{which, {}, where};  // refused
     else
-        return basic_with<Layout, type>{which, std::forward<T>(value)};
+        return basic_with<Layout, type>{which, std::forward<T>(value), where};
 }
 /// Like `with(id, value)`, but converts the value to the fragment's type.
 template <class F, class Layout, class T>
-[[nodiscard]] auto with(basic_fragment<F, Layout> which, T&& value) {
+[[nodiscard]] auto with(basic_fragment<F, Layout> which, T&& value,
+                        std::source_location where = std::source_location::current()) {
     using type = std::remove_cvref_t<T>;
     static_assert(!detail::is_with<type>,
                   "muster: to set several fragments at once, pass each as with(): with(tag), "
@@ -71,7 +82,7 @@ template <class F, class Layout, class T>
     if constexpr (detail::is_with<type>)
         return type(std::forward<T>(value));  // refused
     else
-        return basic_with<Layout, F>{which.id(), static_cast<F>(std::forward<T>(value))};
+        return basic_with<Layout, F>{which.id(), static_cast<F>(std::forward<T>(value)), where};
 }
 /// A tag of a C++ type, such as the predefined ones.
 template <class Tag>
@@ -81,14 +92,16 @@ template <class Tag>
 }
 /// A tag that is named by its id.
 template <class Layout>
-[[nodiscard]] auto with(basic_id<Layout> tag) {
-    return basic_with<Layout, detail::no_value>{tag, {}};
+[[nodiscard]] auto with(basic_id<Layout> tag,
+                        std::source_location where = std::source_location::current()) {
+    return basic_with<Layout, detail::no_value>{tag, {}, where};
 }
 template <class F, class Layout>
-[[nodiscard]] auto with(basic_fragment<F, Layout> tag) {
+[[nodiscard]] auto with(basic_fragment<F, Layout> tag,
+                        std::source_location where = std::source_location::current()) {
     static_assert(detail::is_tag<F>,
                   "muster: this fragment has values: write with(fragment, value).");
-    return basic_with<Layout, F>{tag.id(), {}};
+    return basic_with<Layout, F>{tag.id(), {}, where};
 }
 
 namespace detail {
@@ -104,13 +117,14 @@ class bound_value<Arg> {
 
     bound_value<inner> value_;
     decltype(given::fragment) id_;
+    std::source_location where_;
 
 public:
     using type = typename given::value_type;
     static constexpr bool is_nontrivial = bound_value<inner>::is_nontrivial;
 
     explicit bound_value(const given& value) noexcept(noexcept(bound_value<inner>(value.value)))
-        : value_(value.value), id_(value.fragment) {}
+        : value_(value.value), id_(value.fragment), where_(value.where) {}
 
     [[nodiscard]] const void* where() const noexcept { return value_.where(); }
     void construct(void* to, const void* from) noexcept(!is_pinned<type>) {
@@ -126,7 +140,8 @@ public:
     [[nodiscard]] change describe(change_kind kind) const {
         change made{.fragment = {std::uint64_t{id_.value()}},
                     .type = {&type_info_of<type>, no_type},
-                    .kind = kind};
+                    .kind = kind,
+                    .where = where_};
         if constexpr (!std::is_same_v<type, no_value>) made.type.index = ensure_type_index<type>();
         value_.describe_value(made);
         return made;
@@ -134,4 +149,4 @@ public:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

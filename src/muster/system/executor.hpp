@@ -4,7 +4,7 @@
 
 #include <muster/base/config.hpp>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// To supply threads of your own, derive from this class and implement two functions.
 class MUSTER_API executor {
@@ -40,4 +40,4 @@ public:
 /// The threads of oneTBB, as many as its settings allow. In the target muster::parallel.
 [[nodiscard]] MUSTER_API executor& tbb_executor();
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

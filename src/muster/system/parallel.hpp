@@ -20,12 +20,15 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
+
+template <class>
+struct detail::parallel_header {};
 
 template <class Layout, class... Ts>
 template <class Callback>
-void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
-                                          Callback&& callback) const {
+void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
+                                        Callback& callback) const {
     if (store_->gate.is_parallel()) return each(callback);  // a phase divides rows only once
     static constinit detail::pace recent_pace;              // of the rows of this callback
     const detail::shared_rows all = shared_rows();
@@ -36,7 +39,7 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
     }
     struct body {
         const basic_query& query;
-        std::remove_reference_t<Callback>& callback;
+        Callback& callback;
     };
     body what{*this, callback};
     detail::shared_work work[] = {{
@@ -55,8 +58,8 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
 
 template <class Layout, class... Ts>
 template <class Callback>
-void basic_query<Layout, Ts...>::par_each(Callback&& callback) const {
-    par_each(tbb_executor(), 0, callback);
+void basic_query<Layout, Ts...>::divide(Callback& callback) const {
+    divide(tbb_executor(), 0, callback);
 }
 
 template <class Layout>
@@ -70,4 +73,4 @@ void detail::systems<Layout>::run_parallel(executor& threads, slice<system_data*
                      {given, sizeof...(Values)}, entities.current_system);
 }
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 executor::~executor() = default;
 
@@ -290,4 +290,4 @@ void run_phase(const phase_host& host, executor& threads, slice<shared_work> wor
 }
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

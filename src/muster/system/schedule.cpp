@@ -16,8 +16,9 @@ void raise_bad_payload(payload given, std::size_t place, std::string_view wanted
     std::string what = given.empty() ? "nothing" : std::string();
     for (const payload_value& value : given)
         what += text(what.empty() ? "" : ", ", value.type_name);
-    raise(errc::bad_payload, text("it takes ", wanted, " as value ", place + 1,
-                                  ", but was called with ", what, "; pass it with process_with()"));
+    raise(errc::bad_payload,
+          text("it takes ", wanted, " as value ", place + 1, ", but was called with ", what,
+               "; pass it with process_with(), or take a component by reference"));
 }
 
 struct schedule::parts {
@@ -57,16 +58,27 @@ std::uint64_t schedule::find(std::string_view name) const noexcept {
     return found != nullptr ? found->number : 0;
 }
 
+std::uint64_t schedule::note_missing(std::string_view name) noexcept {
+    const std::uint64_t noted = parts_->systems.note_missing(name);
+    return noted == 0 ? 0 : first_missing + noted;
+}
+
 system_data& schedule::get(std::uint64_t number) const {
     system_data* const found = find(number);
+    if (is_missing(number))
+        raise(errc::unknown_system, text("no system had the name \"",
+                                         parts_->systems.missing_name(number - first_missing),
+                                         "\" when find_system() looked for it"));
     if (found == nullptr) raise(errc::unknown_system, "this system was removed or never existed");
     return *found;
 }
 
-system_data& schedule::get(std::string_view name) const {
+system_data& schedule::get(std::string_view name, const char* call,
+                           const std::source_location* where) const {
     system_data* const found = parts_->systems.find(name);
     if (found == nullptr)
-        raise(errc::unknown_system, text("no system has the name \"", name, "\""));
+        raise(errc::unknown_system,
+              text("no system has the name \"", name, "\"", place_of(call, where)));
     return *found;
 }
 

@@ -14,10 +14,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// How long a system took, in nanoseconds, in the runs since the last reset.
 struct system_timings {
@@ -56,8 +57,15 @@ public:
     [[nodiscard]] system_data* find(std::uint64_t number) const noexcept;
     /// Returns 0 if there is no such system.
     [[nodiscard]] std::uint64_t find(std::string_view name) const noexcept;
-    /// Like `find`, but throws `errc::unknown_system`.
-    [[nodiscard]] system_data& get(std::string_view name) const;
+    /// Returns a number for a name that no system has, so that errors can name it; 0 if memory runs
+    /// out.
+    [[nodiscard]] std::uint64_t note_missing(std::string_view name) noexcept;
+    [[nodiscard]] static bool is_missing(std::uint64_t number) noexcept {
+        return number >= first_missing;
+    }
+    /// Like `find`, but throws `errc::unknown_system`. The message names the call site, if any.
+    [[nodiscard]] system_data& get(std::string_view name, const char* call = nullptr,
+                                   const std::source_location* where = nullptr) const;
     [[nodiscard]] system_data& get(std::uint64_t number) const;
     /// Returns the group that an id stands for, or null if there is none.
     [[nodiscard]] system_data* find_group(std::uint64_t id) const noexcept;
@@ -93,6 +101,7 @@ public:
     bool is_timed = false;
 
 private:
+    static constexpr std::uint64_t first_missing = std::uint64_t{1} << 63;
     struct parts;
     class running_guard;
     void run_one(const system_plan::step* steps, std::size_t at, payload given,
@@ -114,4 +123,4 @@ private:
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

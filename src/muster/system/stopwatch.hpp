@@ -1,6 +1,8 @@
 // stopwatch: measures how long a function runs. Only for sources: <chrono> is expensive to compile.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <chrono>
 #include <cstdint>
 

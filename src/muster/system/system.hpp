@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A handle to a system of a world: a function, a group of other systems, or both. Copies refer to
 /// the same system, which stays in its world until it is removed. Using a removed system throws
@@ -48,8 +48,13 @@ public:
         static_assert(kinds::is_ordered,
                       "muster: a system's function takes the entity (optional), then components by "
                       "reference or pointer, then its payload by value.");
+        constexpr bool takes_components = !kinds::takes_objects_only || kinds::has_first;
+        static_assert(takes_components,
+                      "muster: a system's function takes components by reference or pointer, and "
+                      "its payload by value: write T& or const T&.");
         detail::check_payload<kinds>();
-        if constexpr (kinds::is_ordered && kinds::is_payload_copyable)
+        if constexpr (kinds::is_known && kinds::is_ordered && kinds::is_payload_copyable &&
+                      takes_components)
             return each_of(typename kinds::components{}, std::forward<Function>(function));
         else
             return *this;  // refused
@@ -233,10 +238,7 @@ private:
     basic_system each_of(const basic_query<Layout, Ts...>& query, Function&& function) const {
         using kinds = detail::row_kinds<Layout, std::decay_t<Function>, Ts...>;
         detail::check_payload<kinds>();
-        static_assert(
-            kinds::fits,
-            "muster: a system's function takes the entity (optional), then the components of "
-            "its query in order, then its payload by value.");
+        detail::check_row<kinds>();
         if constexpr (kinds::fits && kinds::is_payload_copyable) {
             auto body = detail::body_of<Layout, kinds>(query, std::forward<Function>(function));
             auto made =
@@ -253,7 +255,8 @@ private:
                       "muster: the function of execute takes a chunk_view (optional), then its "
                       "payload by value.");
         detail::check_payload<kinds>();
-        if constexpr (kinds::components::size != 0 || !kinds::is_payload_copyable) {
+        if constexpr (!kinds::is_known || kinds::components::size != 0 ||
+                      !kinds::is_payload_copyable) {
             return *this;  // refused
         } else if constexpr (kinds::has_first) {
             auto body = detail::body_of<Layout, kinds>(query, std::forward<Function>(function));
@@ -294,4 +297,4 @@ private:
     basic_query<Layout, Ts...> query_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

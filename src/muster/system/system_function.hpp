@@ -24,6 +24,9 @@ struct type_list {
 template <class T>
 inline constexpr bool is_component_argument = std::is_lvalue_reference_v<T> || std::is_pointer_v<T>;
 
+template <class T, class... Args>
+inline constexpr bool takes_value = (... || std::is_same_v<T, std::remove_cvref_t<Args>>);
+
 /// Splits parameters: references and pointers are components, values after them are the payload.
 template <class Components, class Payload, class... Rest>
 struct split_arguments;
@@ -33,7 +36,14 @@ struct split_arguments<type_list<Cs...>, type_list<Ps...>> {
     using payload = type_list<Ps...>;
     static constexpr bool is_payload_copyable =
         (... && (!std::is_reference_v<Ps> && std::is_copy_constructible_v<Ps>));
+    static constexpr bool is_known = true;
     static constexpr bool is_ordered = true;
+    /// No reference or pointer, but objects by value: components that were meant to be references.
+    static constexpr bool takes_objects_only =
+        sizeof...(Cs) == 0 && (... || std::is_class_v<std::remove_cvref_t<Ps>>);
+    /// Whether one of these components is passed by value, as if it were payload.
+    template <class... Ts>
+    static constexpr bool takes_by_value = (... || takes_value<Ts, Ps...>);
 };
 template <class... Cs, class... Ps, class Arg, class... Rest>
 struct split_arguments<type_list<Cs...>, type_list<Ps...>, Arg, Rest...>
@@ -58,8 +68,15 @@ struct argument_kinds<First, Arg, Args...> : split_arguments<type_list<>, type_l
     static constexpr bool has_first = true;
 };
 
+/// `First` and the parameters of a function; unknown if they are auto or overloaded.
 template <class First, class Call>
-struct call_kinds : call_kinds<First, decltype(&Call::operator())> {};
+struct call_kinds : split_arguments<type_list<>, type_list<>> {
+    static constexpr bool is_known = false;
+    static constexpr bool has_first = false;
+};
+template <class First, class Call>
+    requires requires { &Call::operator(); }
+struct call_kinds<First, Call> : call_kinds<First, decltype(&Call::operator())> {};
 template <class First, class Result, class... Args>
 struct call_kinds<First, Result (*)(Args...)> : argument_kinds<First, Args...> {};
 template <class First, class Result, class... Args>
@@ -93,7 +110,10 @@ struct row_kinds {
         std::is_invocable_v<Function&, id_type, typename term_traits<Ts>::value...>;
     using components = type_list<typename term_traits<Ts>::value...>;
     using payload = type_list<>;
+    static constexpr bool is_known = true;
     static constexpr bool is_payload_copyable = true;
+    static constexpr bool lacks_const = false;
+    static constexpr bool passes_by_value = false;
     static constexpr bool fits =
         std::disjunction_v<std::bool_constant<has_first>,
                            std::is_invocable<Function&, typename term_traits<Ts>::value...>>;
@@ -104,7 +124,27 @@ struct row_kinds<Layout, Function, Ts...> : call_kinds<basic_id<Layout>, Functio
     static constexpr bool fits =
         row_kinds::is_ordered &&
         takes_values<typename row_kinds::components, typename term_traits<Ts>::value...>();
+    static constexpr bool lacks_const =
+        !fits && row_kinds::is_ordered &&
+        takes_values<typename row_kinds::components,
+                     typename term_traits<writable<Ts>>::value...>();
+    static constexpr bool passes_by_value =
+        !fits && row_kinds::template takes_by_value<typename term_traits<Ts>::type...>;
 };
+
+/// Refuses a function that does not take the components of its query.
+template <class Kinds>
+void check_row() {
+    static_assert(!Kinds::lacks_const,
+                  "muster: a system's function takes T&, but its query only reads this component "
+                  "(const T): write const T&.");
+    static_assert(!Kinds::passes_by_value,
+                  "muster: a system's function takes a component by value, which is the payload: "
+                  "write T& or const T&.");
+    static_assert(Kinds::fits || Kinds::lacks_const || Kinds::passes_by_value,
+                  "muster: a system's function takes the entity (optional), then the components of "
+                  "its query in order, then its payload by value.");
+}
 
 /// A callback for a query that also passes the payload.
 template <class Function, class Payload, class... Args>
@@ -187,6 +227,9 @@ private:
 
 template <class Kinds>
 void check_payload() {
+    static_assert(Kinds::is_known,
+                  "muster: the parameters of this function are unknown, since they are auto or "
+                  "overloaded: write their types.");
     static_assert(Kinds::is_payload_copyable,
                   "muster: a payload is passed by value, but this type cannot be copied.");
 }
@@ -216,7 +259,7 @@ template <class Layout, class Function>
     static_assert(kinds::components::size == 0,
                   "muster: a prologue or epilogue takes its payload by value.");
     check_payload<kinds>();
-    if constexpr (kinds::components::size == 0 && kinds::is_payload_copyable) {
+    if constexpr (kinds::components::size == 0 && kinds::is_payload_copyable && kinds::is_known) {
         auto body = body_of<Layout, kinds>(0, std::forward<Function>(function));
         return box_body(std::move(body), &decltype(body)::once);
     } else {

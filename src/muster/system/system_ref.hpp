@@ -9,9 +9,11 @@
 #include <muster/system/schedule.hpp>
 
 #include <cstdint>
+#include <source_location>
 #include <string_view>
+#include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 class executor;
 
@@ -30,7 +32,10 @@ public:
     explicit operator bool() const noexcept {
         return owner_ != nullptr && owner_->all.find(number_) != nullptr;
     }
-    friend bool operator==(const system_ref&, const system_ref&) = default;
+    /// All null systems are equal.
+    friend bool operator==(const system_ref& a, const system_ref& b) noexcept {
+        return (a.is_null() && b.is_null()) || (a.owner_ == b.owner_ && a.number_ == b.number_);
+    }
 
     /// Unique in its world. A system that was added without a name is called "#" and its number.
     [[nodiscard]] std::string_view name() const { return data().name; }
@@ -70,8 +75,44 @@ protected:
     [[nodiscard]] std::string_view name_of(std::string_view name) const { return name; }
 
 private:
+    [[nodiscard]] bool is_null() const noexcept {
+        return owner_ == nullptr || schedule::is_missing(number_);
+    }
+
     systems<Layout>* owner_ = nullptr;
     std::uint64_t number_ = 0;
+};
+
+/// What `process` runs: a system, its name, or the id of a group; and the call site.
+template <class Layout>
+struct basic_target {
+    const system_ref<Layout>* system = nullptr;  // null: a name or an id
+    std::string_view name{};
+    basic_id<Layout> group{};
+    std::source_location where;
+
+    template <class T>
+    // NOLINTNEXTLINE(google-explicit-constructor): the conversion captures the call site
+    basic_target(const T& target, std::source_location place = std::source_location::current())
+        : where(place) {
+        constexpr bool is_system = std::is_convertible_v<const T*, const system_ref<Layout>*>;
+        constexpr bool is_name = std::is_convertible_v<const T&, std::string_view>;
+        constexpr bool is_group = std::is_convertible_v<const T&, basic_id<Layout>>;
+        static_assert(is_system || is_name || is_group,
+                      "muster: process takes systems, their names, and ids of groups. To pass "
+                      "values to a system, use process_with.");
+        if constexpr (is_system)
+            system = &target;
+        else if constexpr (is_name)
+            name = text_or_empty(target);
+        else if constexpr (is_group)
+            group = target;
+    }
+
+private:
+    [[nodiscard]] static std::string_view text_or_empty(std::string_view text) noexcept {
+        return text.data() != nullptr ? text : "";
+    }
 };
 
 /// The systems of a world, with its entities and queries.
@@ -94,13 +135,12 @@ struct systems {
         return all.ensure_group(id.value(), name.empty() ? std::string_view(to_string(id)) : name);
     }
 
-    /// Finds a system to run, by handle, by name or by the id of a group; null: there is no such
-    /// group.
-    [[nodiscard]] system_data* find(const system_ref<Layout>& system) { return &get(system); }
-    [[nodiscard]] system_data* find(std::string_view name) { return &all.get(name); }
-    [[nodiscard]] system_data* find(basic_id<Layout> id) {
-        entities.require(basic_at<Layout>(id), "process");
-        return all.find_group(id.value());
+    /// Finds a system to run; null: there is no such group.
+    [[nodiscard]] system_data* find(const basic_target<Layout>& target, const char* call) {
+        if (target.system != nullptr) return &get(*target.system);
+        if (target.name.data() != nullptr) return &all.get(target.name, call, &target.where);
+        entities.require(basic_at<Layout>(target.group, target.where), call);
+        return all.find_group(target.group.value());
     }
 
     template <class... Values>
@@ -116,4 +156,4 @@ struct systems {
 };
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -1,6 +1,9 @@
 #include <muster/base/text.hpp>
 #include <muster/system/system_registry.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace muster::detail {
@@ -72,6 +75,31 @@ system_data* system_registry::find(std::string_view name) const noexcept {
 system_data* system_registry::find_group(std::uint64_t id) const noexcept {
     const auto found = groups_.find(id);
     return found != groups_.end() ? found->second : nullptr;
+}
+
+// ---- missing names -----------------------------------------------------------------------------
+
+system_registry::~system_registry() {
+    while (missing_ != nullptr) std::free(std::exchange(missing_, missing_->older));
+}
+
+std::uint64_t system_registry::note_missing(std::string_view name) noexcept {
+    for (const missing* known = missing_; known != nullptr; known = known->older)
+        if (known->name == name) return known->number;
+    void* const block = std::malloc(sizeof(missing) + name.size());
+    if (block == nullptr) return 0;
+    // SAFETY: the block has room for the entry and for its name, which follows it.
+    char* const kept = static_cast<char*>(block) + sizeof(missing);
+    std::copy(name.begin(), name.end(), kept);
+    const std::uint64_t number = missing_ == nullptr ? 1 : missing_->number + 1;
+    missing_ = ::new (block) missing{{kept, name.size()}, missing_, number};
+    return number;
+}
+
+std::string_view system_registry::missing_name(std::uint64_t number) const noexcept {
+    const missing* found = missing_;
+    while (found->number != number) found = found->older;
+    return found->name;
 }
 
 }  // namespace muster::detail

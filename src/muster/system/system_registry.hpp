@@ -16,6 +16,7 @@ namespace muster::detail {
 class MUSTER_API system_registry {
 public:
     system_registry() = default;
+    ~system_registry();
     system_registry(const system_registry&) = delete;
     system_registry& operator=(const system_registry&) = delete;
 
@@ -38,8 +39,18 @@ public:
     [[nodiscard]] system_data* find_group(std::uint64_t id) const noexcept;
     /// Returns the name with an address that stays valid.
     [[nodiscard]] std::string_view keep_name(std::string_view name);
+    /// Keeps a name that no system has, and returns its number, above 0; 0 if memory runs out.
+    /// O(missing names).
+    [[nodiscard]] std::uint64_t note_missing(std::string_view name) noexcept;
+    [[nodiscard]] std::string_view missing_name(std::uint64_t number) const noexcept;
 
 private:
+    struct missing {
+        std::string_view name;
+        missing* older;
+        std::uint64_t number;
+    };
+
     using by_number = std::map<std::uint64_t, std::unique_ptr<system_data>>;
     void forget(system_data& system) noexcept;
 
@@ -49,6 +60,7 @@ private:
     std::map<std::string, system_data*, std::less<>> names_;
     std::map<std::uint64_t, system_data*> groups_;
     std::uint64_t last_ = 0;
+    missing* missing_ = nullptr;  // owned; the latest
 };
 
 }  // namespace muster::detail

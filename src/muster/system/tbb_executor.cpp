@@ -6,7 +6,7 @@
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace {
 
@@ -36,4 +36,4 @@ executor& tbb_executor() {
     return only;
 }
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

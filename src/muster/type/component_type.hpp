@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A component that editors, scripts or network code define at run time. Without operations, values
 /// are plain bytes: copied as bytes and initially zero. All operations work on `count` adjacent
@@ -33,4 +33,4 @@ namespace detail {
 MUSTER_API type_info describe(const component_type& type);
 }  // namespace detail
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -4,7 +4,7 @@
 #include <muster/fwd.hpp>
 #include <muster/id/id.hpp>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A fragment id that carries the type of its values. It converts to the plain id and works
 /// wherever an id does.
@@ -29,4 +29,4 @@ private:
 template <class T>
 using fragment = basic_fragment<T>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

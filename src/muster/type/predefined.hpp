@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Marks an entity as a template for clones. Queries skip it; its clones do not have the mark.
 struct prefab_t {};
@@ -35,4 +35,4 @@ enum class destruction : unsigned char {
 inline constexpr destruction remove_fragment = destruction::remove_fragment;
 inline constexpr destruction destroy_owners = destruction::destroy_owners;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -16,7 +16,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// True if moving a `T` and destroying the original is equivalent to copying its bytes. A world
 /// then moves it as bytes. Specialise it for your own types that qualify.
@@ -200,4 +200,4 @@ template <class T>
 inline constexpr type_info type_info_of = describe<T>();
 
 }  // namespace detail
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

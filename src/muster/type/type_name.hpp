@@ -1,6 +1,8 @@
 // type_name: the name of a C++ type, for messages.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <string>
 #include <string_view>
 #include <type_traits>

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Owns component values and copies them into each entity that it creates. Movable, not copyable.
 /// Belongs to its world and must not outlive it. Only one thread at a time may use it.
@@ -168,4 +168,4 @@ private:
 };
 using builder = basic_builder<>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

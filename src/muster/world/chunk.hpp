@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 namespace detail {
 
@@ -250,4 +250,4 @@ struct basic_location {
     std::size_t row = 0;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A buffer of commands for a world. It must not outlive its world.
 ///
@@ -103,6 +103,12 @@ public:
     void add(at_type e, const F& fragment) {
         const detail::change list[] = {default_of(kind::keep, name_of(fragment))};
         record(e, "add", list);
+    }
+
+    template <class T>
+        requires(!detail::fragment_or_tag<T>)
+    void add(at_type, T&&) {
+        detail::refuse_add<T>();
     }
 
     /// Records `world::remove`.
@@ -198,4 +204,4 @@ private:
 };
 using command_buffer = basic_command_buffer<layouts::bound>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for components by C++ type, and for singletons.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -75,8 +75,9 @@ public:
     template <class T, class Change>
     T& patch(at_type e, Change&& change) {
         if (store_.depth() == 0) (void)store_.template get<T>(e);
-        return store_.template patch<T>(e, store_.template find_fragment<T>(),
-                                        std::forward<Change>(change));
+        if constexpr (detail::takes_component<Change, T>())
+            return store_.template patch<T>(e, store_.template find_fragment<T>(),
+                                            std::forward<Change>(change));
     }
 
     /// Appends `values` with `push_back` to a component that is a container, then calls the hooks,
@@ -243,4 +244,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

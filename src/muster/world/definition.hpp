@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
 /// takes effect at once for all later changes; components that entities already have stay as they
@@ -56,10 +56,16 @@ public:
     template <class Function>
     basic_definition& duplicate(Function&& copy) {
         using function = std::decay_t<Function>;
+        constexpr bool fits = takes_copy<const function&>;
+        static_assert(fits,
+                      "muster: the function of duplicate takes (const T&) and returns T, or, for "
+                      "an id, takes (void* to, const void* from).");
         detail::duplicate_function made{detail::boxed_value::holding(std::forward<Function>(copy)),
                                         [](const void* what, void* to, const void* from) {
                                             const auto& call = *static_cast<const function*>(what);
-                                            if constexpr (std::is_void_v<T>)
+                                            if constexpr (!fits)
+                                                return;
+                                            else if constexpr (std::is_void_v<T>)
                                                 call(to, from);
                                             else
                                                 ::new (to) T(call(*static_cast<const T*>(from)));
@@ -162,6 +168,11 @@ public:
 private:
     template <class>
     friend class fragment_calls;
+    template <class Function>
+    static constexpr bool takes_copy =
+        std::is_void_v<T>
+            ? std::is_invocable_v<Function, void*, const void*>
+            : std::is_invocable_r_v<T, Function, std::add_lvalue_reference_t<const T>>;
     basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
         if constexpr (std::is_void_v<T>)
             (void)fragment();
@@ -191,4 +202,4 @@ private:
 template <class T = void>
 using definition = basic_definition<layouts::bound, T>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

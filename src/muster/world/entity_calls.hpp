@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for living entities, their names, and memory.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -174,4 +174,4 @@ private:
     const store_type* store_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

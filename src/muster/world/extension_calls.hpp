@@ -8,7 +8,7 @@
 
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for its extensions: objects of your own, one of each type.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -38,10 +38,14 @@ public:
         const detail::extensions::recipe how{
             detail::type_name<T>(),
             [](void* owner) -> void* {
-                if constexpr (takes_world)
+                if constexpr (!fits)
+                    return nullptr;  // refused
+                else if constexpr (takes_world)
                     return new T(*static_cast<basic_world<Layout>*>(owner));
-                else
+                else if constexpr (std::is_default_constructible_v<T>)
                     return new T();
+                else
+                    return nullptr;
             },
             [](void* object) noexcept { delete static_cast<T*>(object); }};
         return *static_cast<T*>(store_.extensions.ensure(detail::ensure_type_index<T>(), how,
@@ -59,4 +63,4 @@ protected:
     using detail::world_base<Layout>::store_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

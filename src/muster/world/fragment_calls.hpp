@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for fragments and chunks.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -122,4 +122,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world that add hooks and observers.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -125,4 +125,4 @@ private:
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

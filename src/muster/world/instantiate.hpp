@@ -1,7 +1,7 @@
 // instantiate: compiles a world with a custom layout. One source file of the program includes this
 // header and writes, outside of any namespace,
 //
-//     using my_layout = muster::layout<std::uint64_t, muster::id_bits{.key = 24, .version = 40}>;
+//     struct my_layout : muster::layout<std::uint64_t, muster::id_bits{.key = 24, .version = 40}> {};
 //     MUSTER_INSTANTIATE(my_layout)
 //
 // All other files include <muster/muster.hpp> only. The library already contains the presets.

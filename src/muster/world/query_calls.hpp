@@ -10,7 +10,7 @@
 #include <source_location>
 #include <type_traits>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for many entities.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -151,14 +151,20 @@ private:
     template <class T, class Before>
     void sort_values(detail::fragment_data& fragment, Before& is_before) {
         static_assert(!detail::is_tag<T>, "muster: a tag has no values: use sort_like.");
+        constexpr bool fits = std::is_invocable_r_v<bool, Before&, const T&, const T&>;
+        static_assert(fits,
+                      "muster: sort takes a function (const T&, const T&) that returns bool.");
         store_.sorter.sort(
             fragment,
             [](void* context, const void* a, const void* b) -> bool {
-                return (*static_cast<Before*>(context))(*static_cast<const T*>(a),
-                                                        *static_cast<const T*>(b));
+                if constexpr (fits)
+                    return (*static_cast<Before*>(context))(*static_cast<const T*>(a),
+                                                            *static_cast<const T*>(b));
+                else
+                    return false;
             },
             const_cast<void*>(static_cast<const void*>(__builtin_addressof(is_before))));
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world that create entities.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -42,7 +42,7 @@ public:
 
     /// Like `spawn`, but creates exactly the id `wanted`. Throws as `id_pool::create_at` does.
     template <class... Ts>
-    id_type spawn_at(id_type wanted, Ts&&... values) {
+    id_type spawn_at(at_type wanted, Ts&&... values) {
         return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
     }
 
@@ -70,13 +70,16 @@ public:
     template <class Fill, class... Ts>
     void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs at least one component type.");
+        constexpr bool fits = std::is_invocable_v<Fill, rows_type>;
+        static_assert(fits, "muster: the function of spawn_rows takes rows.");
         store_.spawner.prepare(count);
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
         store_.spawn_rows(
             count, given.chunk, given, [&](const detail::chunk_data& into, std::size_t first) {
                 // SAFETY: the column `ids` stores values of `id_type`.
                 const auto* const all = reinterpret_cast<const id_type*>(into.ids.data) + first;
-                std::forward<Fill>(fill)(rows_type(store_, &into, first, count, all));
+                if constexpr (fits)
+                    std::forward<Fill>(fill)(rows_type(store_, &into, first, count, all));
             });
     }
 
@@ -202,4 +205,4 @@ private:
     };
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

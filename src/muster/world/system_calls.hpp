@@ -9,12 +9,14 @@
 #include <string_view>
 #include <vector>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for systems.
 /// <muster/world/world.hpp> has the rules for every call.
 template <class Layout>
 class system_calls : public hook_calls<Layout> {
+    using target_type = detail::basic_target<Layout>;
+
 public:
     /// Creates a system; the calls of `basic_system` set what it does and when. Throws
     /// `errc::system_taken` if another system has this name. A system without a name is named by a
@@ -24,9 +26,11 @@ public:
         return basic_world<Layout>::template make_handle<basic_system<Layout>>(
             systems_, systems_.all.add(name));
     }
-    /// Returns the system with this name, or the null system. Never throws.
+    /// Returns the system with this name, or the null system, whose errors then contain the name.
+    /// Never throws.
     [[nodiscard]] basic_system<Layout> find_system(std::string_view name) noexcept {
-        const std::uint64_t found = systems_.all.find(name);
+        std::uint64_t found = systems_.all.find(name);
+        if (found == 0 && !store_.gate.is_parallel()) found = systems_.all.note_missing(name);
         return found == 0 ? basic_system<Layout>()
                           : basic_world<Layout>::template make_handle<basic_system<Layout>>(
                                 systems_, found);
@@ -42,17 +46,20 @@ public:
     /// The exception names the system: an `error` keeps its code, another `std::exception` is
     /// nested in `errc::system_failed`. All other exceptions, and `std::bad_alloc`, propagate
     /// unchanged.
+    // The first target captures the call site: a default argument after a pack is never used.
     template <class... Targets>
-    void process(const Targets&... targets) {
-        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
+    void process(const target_type& first, const Targets&... others) {
+        detail::system_data* const all[] = {systems_.find(first, "process"),
+                                            find_beside(first, others, "process")...};
         systems_.run(all);
     }
+    void process() { systems_.run({}); }
     /// Like `process` for one target, but passes these values, or as many as it takes, to each
     /// function. A number may be taken as another number type: an integer if its value stays the
     /// same, a floating-point number after rounding.
-    template <class Target, class... Values>
-    void process_with(const Target& target, const Values&... values) {
-        detail::system_data* const all[] = {systems_.find(target)};
+    template <class... Values>
+    void process_with(const target_type& target, const Values&... values) {
+        detail::system_data* const all[] = {systems_.find(target, "process_with")};
         systems_.run(all, values...);
     }
     /// Runs all systems that are in no group, in their order: a frame. Passes the values as
@@ -74,23 +81,33 @@ public:
     /// alone.
     ///
     /// Throws as `par_each` does. All recorded changes of systems that ran concurrently with the
-    /// system that threw are dropped. Defined in <muster/system/parallel.hpp>.
+    /// system that threw are dropped. Requires the header <muster/system/parallel.hpp>.
     template <class... Targets>
-    void par_process(executor& threads, const Targets&... targets) {
-        detail::system_data* const all[] = {systems_.find(targets)..., nullptr};
-        systems_.run_parallel(threads, all);
+    void par_process(executor& threads, const target_type& first, const Targets&... others) {
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {systems_.find(first, "par_process"),
+                                                find_beside(first, others, "par_process")...};
+            systems_.run_parallel(threads, all);
+        }
+    }
+    void par_process(executor& threads) {
+        if constexpr (detail::has_parallel_header<Layout>()) systems_.run_parallel(threads, {});
     }
     /// Like `process_with`, on several threads; see `par_process`.
-    template <class Target, class... Values>
-    void par_process_with(executor& threads, const Target& target, const Values&... values) {
-        detail::system_data* const all[] = {systems_.find(target)};
-        systems_.run_parallel(threads, all, values...);
+    template <class... Values>
+    void par_process_with(executor& threads, const target_type& target, const Values&... values) {
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {systems_.find(target, "par_process_with")};
+            systems_.run_parallel(threads, all, values...);
+        }
     }
     /// Like `process_all`, on several threads; see `par_process`.
     template <class... Values>
     void par_process_all(executor& threads, const Values&... values) {
-        detail::system_data* const all[] = {&systems_.all.top()};
-        systems_.run_parallel(threads, all, values...);
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {&systems_.all.top()};
+            systems_.run_parallel(threads, all, values...);
+        }
     }
     /// Returns the pairs of systems of `process_all` that cannot run concurrently and that no
     /// `before` or `after` orders, not even transitively. They run in the order in which they were
@@ -100,9 +117,8 @@ public:
         return systems_.all.conflicts(&systems_.all.top());
     }
     /// Like `system_conflicts`, for the systems of `process(target)`.
-    template <class Target>
-    [[nodiscard]] std::vector<system_conflict> system_conflicts(const Target& target) {
-        return systems_.all.conflicts(systems_.find(target));
+    [[nodiscard]] std::vector<system_conflict> system_conflicts(const target_type& target) {
+        return systems_.all.conflicts(systems_.find(target, "system_conflicts"));
     }
     /// Returns the names of the systems in the order in which `process_all` would run them,
     /// disabled systems included.
@@ -110,9 +126,8 @@ public:
         return systems_.all.order_of(&systems_.all.top());
     }
     /// Like `system_order`, for the systems of `process(target)`.
-    template <class Target>
-    [[nodiscard]] std::vector<std::string_view> system_order(const Target& target) {
-        return systems_.all.order_of(systems_.find(target));
+    [[nodiscard]] std::vector<std::string_view> system_order(const target_type& target) {
+        return systems_.all.order_of(systems_.find(target, "system_order"));
     }
     /// Switches the timing of systems on or off; see `basic_system::timings`. Off by default, when
     /// it costs nothing.
@@ -122,6 +137,14 @@ protected:
     using hook_calls<Layout>::hook_calls;
     using detail::world_base<Layout>::store_;
     using detail::world_base<Layout>::systems_;
+
+private:
+    /// Finds a further target of the call whose first target is `first`.
+    template <class Target>
+    [[nodiscard]] detail::system_data* find_beside(const target_type& first, const Target& target,
+                                                   const char* call) {
+        return systems_.find(target_type(target, first.where), call);
+    }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -7,8 +7,9 @@
 #include <muster/world/command_buffer.hpp>
 
 #include <cstddef>
+#include <source_location>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for scopes and for command buffers.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -38,14 +39,14 @@ public:
     /// of their first recorded change. Clearing, copying or destroying a fragment keeps its place
     /// in the recorded order. If a change or a hook throws, that entity stays unchanged; the others
     /// continue, and the first exception is rethrown at the end. O(changes).
-    bool commit() {
-        store_.transaction.commit();
+    bool commit(std::source_location where = std::source_location::current()) {
+        store_.transaction.commit(&where);
         return store_.depth() == 0;
     }
     /// Closes the innermost scope like `commit`, but drops the changes recorded in it. Returns true
     /// if it was the last.
-    bool cancel() {
-        store_.transaction.cancel();
+    bool cancel(std::source_location where = std::source_location::current()) {
+        store_.transaction.cancel(&where);
         return store_.depth() == 0;
     }
     /// Returns the number of open scopes, those of loops and hooks included.
@@ -80,4 +81,4 @@ protected:
     using detail::world_base<Layout>::store_;
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// The calls of a world for components by fragment.
 /// <muster/world/world.hpp> has the rules for every call.
@@ -65,6 +65,12 @@ public:
     bool add(at_type e, const F& fragment) {
         return store_.changes.put_default(detail::change_kind::keep, e,
                                           this->id_of(fragment).value(), "add");
+    }
+    template <class T>
+        requires(!detail::fragment_or_tag<T>)
+    bool add(at_type, T&&) {
+        detail::refuse_add<T>();
+        return false;
     }
     /// Sets a copy of the value at this address, which must be of the fragment's type. Throws
     /// `errc::not_copyable` if values of that type cannot be copied.
@@ -135,9 +141,10 @@ public:
     template <class T, class Change>
     T& patch(at_type e, id_type fragment, Change&& change) {
         if (store_.depth() == 0) (void)store_.template get<T>(e, fragment, "patch");
-        return store_.template patch<T>(
-            e, store_.template get_fragment<T>(fragment, "patch", &e.where),
-            std::forward<Change>(change));
+        if constexpr (detail::takes_component<Change, T>())
+            return store_.template patch<T>(
+                e, store_.template get_fragment<T>(fragment, "patch", &e.where),
+                std::forward<Change>(change));
     }
     template <class T, class Change>
     T& patch(at_type e, basic_fragment<T, Layout> fragment, Change&& change) {
@@ -203,7 +210,8 @@ public:
         typename store_type::scope changes(store_);
         for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value())) {
             store_.changes.mark_written(e.id.value(), *fragment);
-            callback(store_.id_of(*fragment), store_.components.find(e.id.value(), *fragment));
+            if constexpr (takes_fragment<Callback, void*>())
+                callback(store_.id_of(*fragment), store_.components.find(e.id.value(), *fragment));
         }
         changes.commit();
     }
@@ -214,8 +222,9 @@ public:
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.errors.raise_not_alive(e, "each_fragment");
         for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value()))
-            callback(store_.id_of(*fragment),
-                     static_cast<const void*>(store_.components.find(e.id.value(), *fragment)));
+            if constexpr (takes_fragment<Callback, const void*>())
+                callback(store_.id_of(*fragment),
+                         static_cast<const void*>(store_.components.find(e.id.value(), *fragment)));
     }
 
 protected:
@@ -223,10 +232,18 @@ protected:
     using detail::world_base<Layout>::store_;
 
 private:
+    template <class Callback, class Value>
+    static constexpr bool takes_fragment() {
+        constexpr bool fits = std::is_invocable_v<Callback&, id_type, Value>;
+        static_assert(fits,
+                      "muster: the callback of each_fragment takes (id, void*), or (id, const "
+                      "void*) if the world is const.");
+        return fits;
+    }
     template <class T>
     void put(at_type e, T&& given) {
         store_.template put<store_type::if_present::replace, T>(e, "set", bound_value<T>(given));
     }
 };
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE

@@ -36,7 +36,7 @@
 #include <string>
 #include <utility>
 
-namespace muster {
+namespace MUSTER_NAMESPACE {
 
 /// A world: entities, their components, and the systems that process them. Neither copyable nor
 /// movable. It inherits its calls; each base class has the calls for one topic.
@@ -113,4 +113,4 @@ private:
 };
 using deferred = basic_deferred<layouts::bound>;
 
-}  // namespace muster
+}  // namespace MUSTER_NAMESPACE
