@@ -61,6 +61,10 @@ public:
     }
     ~basic_observer() {
         if (log_ == nullptr) return;
+        if (is_in_phase()) {  // other threads read the hooks
+            log_->is_abandoned = true;
+            return;
+        }
         if (log_->has_world) store_->notifier.remove_observer(*log_);
         log_->release();
     }
@@ -162,12 +166,16 @@ public:
 
     class iterator;
     /// `for (auto [e, p, v] : observer)`; each element is a tuple of the entity and its components.
-    [[nodiscard]] iterator begin() { return iterator(*this); }
+    [[nodiscard]] iterator begin() {
+        refuse_in_phase();
+        return iterator(*this);
+    }
     struct sentinel {};
     [[nodiscard]] sentinel end() const noexcept { return {}; }
 
     /// Returns all collected ids, dead or alive, and starts over. O(collected entities).
     [[nodiscard]] std::vector<id_type> take() {
+        refuse_in_phase();
         const detail::array_list<std::uint64_t> values = log_->begin_reading();
         std::vector<id_type> made;
         const unread_guard guard{*log_, values};
@@ -181,7 +189,11 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return log_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// Drops all collected ids.
-    void clear() noexcept { log_->clear(); }
+    bool clear() noexcept {
+        if (is_in_phase()) return false;
+        log_->clear();
+        return true;
+    }
 
     // ---- pause and resume ----------------------------------------------------------------------
 
@@ -229,10 +241,16 @@ private:
         store_->gate.refuse_in_change("observing");
         store_->notifier.subscribe(*log_, store_->catalog.open(fragment.value()), kinds);
     }
+    [[nodiscard]] bool is_in_phase() const noexcept {
+        return log_->has_world && store_->gate.is_parallel();
+    }
+    /// A log has one reader at a time.
+    void refuse_in_phase() const {
+        if (log_->has_world) store_->gate.refuse_in_phase("reading an observer");
+    }
     bool connect(bool wanted) noexcept {
         if (!log_->has_world || log_->is_paused != wanted) return false;
-        store_->notifier.connect_observer(*log_, wanted);
-        return true;
+        return store_->notifier.connect_observer(*log_, wanted);
     }
 
     store_type* store_;

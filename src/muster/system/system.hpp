@@ -12,6 +12,7 @@
 #include <muster/system/system_function.hpp>
 #include <muster/system/system_ref.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -158,7 +159,8 @@ public:
         return *this;
     }
     basic_system group(id_type other) const {
-        owner().all.set_group(changed(), &owner().ensure(other));
+        detail::system_data& member = changed();  // may throw: before the group is created
+        owner().all.set_group(member, &owner().ensure(other));
         return *this;
     }
 
@@ -173,14 +175,12 @@ public:
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system before(const Names&... others) const {
-        (owner().all.add_constraint(changed(), name_of(others), true), ...);
-        return *this;
+        return order({name_of(others)...}, true);
     }
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system after(const Names&... others) const {
-        (owner().all.add_constraint(changed(), name_of(others), false), ...);
-        return *this;
+        return order({name_of(others)...}, false);
     }
 
     /// A disabled system does nothing, and neither do its members.
@@ -200,6 +200,13 @@ private:
     using base::name_of;
     using base::owner;
 
+    template <std::size_t Count>
+    basic_system order(const std::string_view (&others)[Count], bool is_before) const {
+        detail::system_data& ordered = changed();
+        for (const std::string_view other : others)
+            owner().all.add_constraint(ordered, other, is_before);
+        return *this;
+    }
     template <class Change>
     basic_system refine(Change change) const {
         if (changed().body.call != nullptr)

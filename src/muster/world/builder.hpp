@@ -89,6 +89,7 @@ public:
     }
     /// Like `spawn_many`, but writes an id to each element of `out`.
     void spawn_into(std::span<id_type> out) {
+        store_->gate.refuse_in_change("spawn");
         resolve();
         store_->spawner.spawn_many(detail::store<Layout>::ids_of(out),
                                    store_->catalog.ensure_set(set_), {fragments_, addresses_});
@@ -110,6 +111,7 @@ public:
     }
     /// Like `clone_many`, but writes an id to each element of `out`.
     void clone_into(std::span<id_type> out, at_type prototype) {
+        store_->gate.refuse_in_change("clone");
         store_->require(prototype, "clone");
         resolve();
         store_->spawner.clone_many(detail::store<Layout>::ids_of(out), prototype,

@@ -91,6 +91,7 @@ public:
     /// `w.observer().removed<position>()`. See `basic_observer`.
     template <class... Ts>
     [[nodiscard]] basic_observer<Layout, Ts...> observer() {
+        store_.gate.refuse_in_change("creating an observer");
         return {store_, this->template query<Ts...>()};
     }
 
@@ -101,6 +102,7 @@ protected:
 private:
     template <class T, class Hook>
     basic_connection<Layout> connect(id_type fragment, detail::hook_kind kind, Hook&& hook) {
+        store_.gate.refuse_in_change("adding a hook");
         return {store_, fragment,
                 store_.notifier.add(store_.catalog.open(fragment.value()), kind,
                                     detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
@@ -114,6 +116,7 @@ private:
     }
     template <class F, class Hook>
     basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {
+        store_.gate.refuse_in_change("adding a hook");
         if constexpr (std::is_same_v<F, id_type>)
             return connect<void>(fragment, kind, std::forward<Hook>(hook));
         else if constexpr (detail::fragment_argument<F>) {

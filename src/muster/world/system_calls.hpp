@@ -97,26 +97,34 @@ public:
     /// added. Throws `errc::unknown_system` and `errc::system_circle` as `process` does.
     /// O(systems^2). Needs exclusive access to the world.
     [[nodiscard]] std::vector<system_conflict> system_conflicts() {
+        store_.gate.refuse_in_phase("system_conflicts");
         return systems_.all.conflicts(&systems_.all.top());
     }
     /// Like `system_conflicts`, for the systems of `process(target)`.
     template <class Target>
     [[nodiscard]] std::vector<system_conflict> system_conflicts(const Target& target) {
+        store_.gate.refuse_in_phase("system_conflicts");
         return systems_.all.conflicts(systems_.find(target));
     }
     /// Returns the names of the systems in the order in which `process_all` would run them,
     /// disabled systems included.
     [[nodiscard]] std::vector<std::string_view> system_order() {
+        store_.gate.refuse_in_phase("system_order");
         return systems_.all.order_of(&systems_.all.top());
     }
     /// Like `system_order`, for the systems of `process(target)`.
     template <class Target>
     [[nodiscard]] std::vector<std::string_view> system_order(const Target& target) {
+        store_.gate.refuse_in_phase("system_order");
         return systems_.all.order_of(systems_.find(target));
     }
     /// Switches the timing of systems on or off; see `basic_system::timings`. Off by default, when
     /// it costs nothing.
-    void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }
+    bool time_systems(bool wanted) noexcept {
+        if (store_.gate.is_parallel()) return false;
+        systems_.all.is_timed = wanted;
+        return true;
+    }
 
 protected:
     using hook_calls<Layout>::hook_calls;

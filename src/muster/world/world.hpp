@@ -89,7 +89,7 @@ template <class Layout>
 class basic_deferred {
 public:
     /// Opens the scope.
-    explicit basic_deferred(basic_world<Layout>& w) : changes_(w.store_) {}
+    explicit basic_deferred(basic_world<Layout>& w) : changes_(store_of(w)) {}
     basic_deferred(const basic_deferred&) = delete;
     basic_deferred& operator=(const basic_deferred&) = delete;
     /// Commits if the scope is open and no exception is leaving the block. Throws as
@@ -108,6 +108,11 @@ public:
     }
 
 private:
+    static detail::store<Layout>& store_of(basic_world<Layout>& w) {
+        w.store_.gate.refuse_in_change("deferred");
+        return w.store_;
+    }
+
     typename detail::store<Layout>::scope changes_;
     int exceptions_ = std::uncaught_exceptions();
 };
