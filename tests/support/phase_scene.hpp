@@ -128,15 +128,19 @@ struct scene {
         hook_calls = 0;
     }
 
-    /// All that a call could change. Changes nothing itself, and updates no cache.
-    [[nodiscard]] std::string dump() {
+    /// All that a call could change. Changes nothing itself, and updates no cache. Without internals:
+    /// what users can see.
+    [[nodiscard]] std::string dump(bool shows_internals = true) {
         std::ostringstream made;
         auto& core = w.core();
-        made << "size " << w.size() << " fragments " << core.fragments.all().size() << " chunks "
-             << core.graph.all().size() << " epoch " << core.graph.epoch() << " depth " << w.depth()
-             << " pending " << core.pending.size() << '\n';
+        made << "size " << w.size() << " fragments " << core.fragments.all().size() << " depth "
+             << w.depth() << '\n';
+        if (shows_internals)
+            made << "chunks " << core.graph.all().size() << " epoch " << core.graph.epoch()
+                 << " pending " << core.pending.size() << '\n';
         for (const entity e : w.entities()) {
-            made << e << " \"" << w.name(e) << "\" in " << core.entities.locate(e.value()).row;
+            made << e.key() << " \"" << w.name(e) << "\" in "
+                 << core.entities.locate(e.value()).row;
             if (const auto* p = w.try_get<position>(e)) made << " p" << p->x << ',' << p->y;
             if (const auto* v = w.try_get<velocity>(e)) made << " v" << v->x << ',' << v->y;
             if (const auto* b = w.try_get<burning>(e)) made << " b" << b->left;

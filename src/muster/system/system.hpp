@@ -12,8 +12,8 @@
 #include <muster/system/system_function.hpp>
 #include <muster/system/system_ref.hpp>
 
-#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -134,15 +134,15 @@ public:
         requires(sizeof...(Us) > 0)
     basic_system reads() const {
         static_assert((... && detail::is_component<Us>));
-        (changed().use.declared.push_back(detail::access_to<const Us>()), ...);
-        return *this;
+        const detail::access uses[] = {detail::access_to<const Us>()...};
+        return declare(uses);
     }
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system writes() const {
         static_assert((... && detail::is_component<Us>));
-        (changed().use.declared.push_back(detail::access_to<Us>()), ...);
-        return *this;
+        const detail::access uses[] = {detail::access_to<Us>()...};
+        return declare(uses);
     }
 
     // ---- order ---------------------------------------------------------------------------------
@@ -175,12 +175,16 @@ public:
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system before(const Names&... others) const {
-        return order({name_of(others)...}, true);
+        const std::string_view names[] = {name_of(others)...};
+        owner().all.add_constraints(changed(), names, true);
+        return *this;
     }
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system after(const Names&... others) const {
-        return order({name_of(others)...}, false);
+        const std::string_view names[] = {name_of(others)...};
+        owner().all.add_constraints(changed(), names, false);
+        return *this;
     }
 
     /// A disabled system does nothing, and neither do its members.
@@ -200,11 +204,9 @@ private:
     using base::name_of;
     using base::owner;
 
-    template <std::size_t Count>
-    basic_system order(const std::string_view (&others)[Count], bool is_before) const {
-        detail::system_data& ordered = changed();
-        for (const std::string_view other : others)
-            owner().all.add_constraint(ordered, other, is_before);
+    basic_system declare(std::span<const detail::access> uses) const {
+        detail::array_list<detail::access>& declared = changed().use.declared;
+        declared.insert(declared.end(), uses.data(), uses.data() + uses.size());
         return *this;
     }
     template <class Change>
