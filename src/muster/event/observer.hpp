@@ -32,8 +32,12 @@ namespace muster {
 ///
 /// Movable, not copyable. Collects until it is destroyed. May outlive its world, and is empty then.
 /// Sees the removals when a fragment is destroyed. The next use of the type creates a new fragment,
-/// which it does not observe. Each change of an observed fragment costs about 30 ns more. All calls
-/// require exclusive access to the world, like changes.
+/// which it does not observe. Each change of an observed fragment costs about 30 ns more.
+///
+/// All calls require exclusive access to the world, like changes. In a parallel phase, `size`,
+/// `empty`, `connected`, `with` and `without` may be called. `added`, `changed`, `removed` and
+/// reading throw `errc::in_scope`; `clear`, `pause` and `resume` return false. An observer that is
+/// destroyed there collects nothing more. Changes of the phase are collected when it ends.
 template <class Layout, class... Ts>
 class basic_observer {
     using store_type = detail::store<Layout>;
@@ -188,7 +192,7 @@ public:
     /// The number of collected ids, whether or not they match. O(1), like `empty`.
     [[nodiscard]] std::size_t size() const noexcept { return log_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    /// Drops all collected ids.
+    /// Drops all collected ids. Returns false in a parallel phase, and does nothing.
     bool clear() noexcept {
         if (is_in_phase()) return false;
         log_->clear();
@@ -198,7 +202,7 @@ public:
     // ---- pause and resume ----------------------------------------------------------------------
 
     /// Stops collecting until `resume`, and costs nothing meanwhile. Returns false if it was paused
-    /// before, or its world is destroyed.
+    /// before, its world is destroyed, or a parallel phase runs.
     bool pause() noexcept { return connect(false); }
     bool resume() noexcept { return connect(true); }
     [[nodiscard]] bool connected() const noexcept { return log_->has_world && !log_->is_paused; }

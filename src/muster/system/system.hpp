@@ -24,8 +24,8 @@ namespace muster {
 /// the same system, which stays in its world until it is removed. Using a removed system throws
 /// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`.
 ///
-/// All calls require exclusive access to the world, like changes; in a parallel phase, changes
-/// throw `errc::in_scope`. A running system may call them, even on itself. `process` fixes the
+/// All calls require exclusive access to the world, like changes. In a parallel phase, all but
+/// `name`, `is_enabled`, `timings` and comparisons throw `errc::in_scope`. A running system may call them, even on itself. `process` fixes the
 /// order of systems at its start; a system that is disabled or removed before its turn does not
 /// run.
 template <class Layout>

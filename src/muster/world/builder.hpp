@@ -12,7 +12,8 @@
 namespace muster {
 
 /// Owns component values and copies them into each entity that it creates. Movable, not copyable.
-/// Belongs to its world and must not outlive it. Only one thread at a time may use it.
+/// Belongs to its world and must not outlive it. Only one thread at a time may use it. In a phase,
+/// values can be set and removed; the calls that create entities are refused.
 template <class Layout>
 class basic_builder {
 public:

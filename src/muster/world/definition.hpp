@@ -15,7 +15,8 @@ namespace muster {
 /// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
 /// takes effect at once for all later changes; components that entities already have stay as they
 /// are. Throws `errc::dead_fragment` if the fragment was destroyed; a failed call changes nothing.
-/// A definition must not outlive its world.
+/// A definition must not outlive its world. In a phase, calls that define are refused; `id` and
+/// those that begin with `is_` may be called, and so may `codec()`.
 template <class Layout, class T>
 class basic_definition {
 public:

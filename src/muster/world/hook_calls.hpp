@@ -18,7 +18,8 @@ namespace muster {
 /// calls return a connection, to pause, resume or disconnect the hook; `define` adds hooks
 /// without one. Changes that a hook makes are applied after the change that called it. If a hook
 /// throws, the entity stays unchanged and the exception propagates to the caller; a value that
-/// was moved into the call is lost.
+/// was moved into the call is lost. All these calls are refused in a phase. Hooks never run in a
+/// phase: the world calls them when it applies the recorded changes.
 template <class Layout>
 class hook_calls : public query_calls<Layout> {
 public:
@@ -88,7 +89,7 @@ public:
 
     /// Returns an observer. It collects the entities to which one of these types is added, or whose
     /// value is set, patched or touched. Without types it collects nothing yet:
-    /// `w.observer().removed<position>()`. See `basic_observer`.
+    /// `w.observer().removed<position>()`. See `basic_observer`. Refused in a phase.
     template <class... Ts>
     [[nodiscard]] basic_observer<Layout, Ts...> observer() {
         store_.gate.refuse_in_change("creating an observer");
