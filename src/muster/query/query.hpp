@@ -174,9 +174,9 @@ public:
     /// Several threads call `callback` at the same time, so its captures must be safe to share. It
     /// may write through its arguments, read whatever no thread writes, and change the world by
     /// `spawn`, `destroy`, `set`, `add`, `emplace`, `patch`, `touch`, `remove` and `clear`. These
-    /// changes are recorded and applied at the end, in the order of `each`. Ids from `spawn` are alive
-    /// immediately, for all threads; their numbers may depend on timing. All other changes throw
-    /// `errc::in_scope`.
+    /// changes are recorded and applied at the end, in the order of `each`. Ids from `spawn` are
+    /// alive immediately, for all threads; their numbers may depend on timing. All other changes
+    /// throw `errc::in_scope`.
     ///
     /// If `callback` throws, all threads stop, recorded changes are dropped, and spawned ids are
     /// dead. The first of the caught exceptions, in row order, is rethrown. Writes through

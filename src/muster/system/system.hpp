@@ -25,9 +25,9 @@ namespace muster {
 /// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`.
 ///
 /// All calls require exclusive access to the world, like changes. In a parallel phase, all but
-/// `name`, `is_enabled`, `timings` and comparisons throw `errc::in_scope`. A running system may call them, even on itself. `process` fixes the
-/// order of systems at its start; a system that is disabled or removed before its turn does not
-/// run.
+/// `name`, `is_enabled`, `timings` and comparisons throw `errc::in_scope`. A running system may
+/// call them, even on itself. `process` fixes the order of systems at its start; a system that is
+/// disabled or removed before its turn does not run.
 template <class Layout>
 class basic_system : public detail::system_ref<Layout> {
     using base = detail::system_ref<Layout>;
