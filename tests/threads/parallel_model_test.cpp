@@ -135,7 +135,7 @@ private:
         for (std::uint64_t i = roll(4); i != 0; --i) {
             const entity target = roll(2) == 0 ? e : all_[roll(all_.size())];
             const int number = static_cast<int>(roll(1000));
-            switch (roll(14)) {
+            switch (roll(15)) {
             case 0: w.set(target, position{number}); break;
             case 1: w.set(target, label{std::to_string(number)}, position{number + 1}); break;
             case 2: w.set(target, owned{std::make_unique<int>(number)}); break;
@@ -147,6 +147,9 @@ private:
             case 8: w.remove<mark>(target); break;
             case 9: w.destroy(target); break;
             case 10: (void)w.add<position>(target); break;
+            case 11:
+                if (w.has<position>(target)) w.touch<position>(target);
+                break;
             default: spawn(roll, id * 64 + round * 8 + i, number);
             }
         }

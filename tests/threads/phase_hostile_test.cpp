@@ -130,7 +130,6 @@ TEST_F(phase, calls_that_cannot_be_recorded_are_refused) {
     expect_refused([&](entity) { (void)w.component<unused>(); });
     expect_refused([&](entity) { w.define<velocity>().unique(); });
     expect_refused([&](entity e) { w.get_or_emplace<marked>(e); });
-    expect_refused([&](entity e) { w.touch<velocity>(e); });
     expect_refused([&](entity e) { (void)w.clone(e); });
     expect_refused([&](entity) { w.spawn_at(entity::pack(77'777, 0, w.number())); });
     expect_refused([&](entity) { w.spawn_rows(3, [](rows) {}, position{}); });

@@ -164,6 +164,27 @@ TEST(thread_checks, undeclared_access_by_chunk_by_try_get_or_to_a_singleton_thro
     EXPECT_EQ(calls, 1);
 }
 
+TEST(thread_checks, an_undeclared_patch_throws_and_writes_nothing) {
+    world w;
+    const entity e = w.spawn(position{}, velocity{}, health{});
+    const auto known = w.component<position>();
+    int notes = 0;
+    w.on_assign<position>([&](entity, position&) { ++notes; });
+    thread_executor two(2);
+    w.system("look").each([](const position&) {});
+    const auto bump = w.system("bump").query(w.query<const health>());
+    const auto run = [&] { return test::code_of([&] { w.par_process_all(two); }); };
+    bump.each([&](const health&) { w.patch<position>(e, [](position& p) { p.x = 1; }); });
+    EXPECT_EQ(run(), errc::undeclared_access);
+    bump.each([&](const health&) { w.patch(e, known, [](position& p) { p.x = 1; }); });
+    EXPECT_EQ(run(), errc::undeclared_access);
+    EXPECT_EQ(w.get<position>(e).x, 0);
+    EXPECT_EQ(notes, 0);
+    bump.each([&](const health&) { w.touch<position>(e); });  // accesses no value
+    EXPECT_EQ(run(), std::nullopt);
+    EXPECT_EQ(notes, 1);
+}
+
 TEST(thread_checks, declared_accesses_and_concurrent_reads_are_allowed) {
     for (const bool is_declared : {true, false}) {
         world w;

@@ -3,6 +3,8 @@
 // each type, which takes as long as parsing some thousand lines. Public calls take `std::span`.
 #pragma once
 
+#include <muster/base/config.hpp>
+
 #include <cstddef>
 
 namespace muster::detail {

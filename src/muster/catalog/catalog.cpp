@@ -290,6 +290,8 @@ chunk_data& catalog::find_set(slice<fragment_data* const> set) {
     std::ranges::sort(sorted, {}, [](const fragment_data* fragment) { return fragment->index; });
     const auto twice = std::ranges::adjacent_find(sorted);
     if (twice != sorted.end()) error_reporter::raise_given_twice(**twice);
+    if (chunk_data* const known = parts_.graph.find(sorted)) return *known;
+    parts_.changes.refuse_in_phase("the first use of a chunk");
     return parts_.graph.ensure(sorted);
 }
 
@@ -303,8 +305,8 @@ chunk_data* catalog::spawn_chunk(chunk_data& chunk) const noexcept {
 
 chunk_data& catalog::ensure_set(slice<fragment_data* const> set) {
     if (chunk_data* const known = recent_.find(set).chunk) return *known;
-    parts_.changes.refuse_in_phase("chunk");
     chunk_data& found = find_set(set);
+    if (parts_.changes.is_parallel()) return found;  // other threads read the recent sets
     recent_.put(set, found, spawn_chunk(found));
     return found;
 }
@@ -319,7 +321,7 @@ chunk_data& catalog::add_single_chunk(fragment_data& fragment) {
 
 chunk_data& catalog::ensure_bundle(list_index list, slice<fragment_data* const> set) {
     chunk_data& found = ensure_set(set);
-    if (list == no_list) return found;
+    if (list == no_list || parts_.changes.is_parallel()) return found;
     bundle_index::entry& known = parts_.bundles.ensure(list);
     known.chunk = &found;
     known.spawned = spawn_chunk(found);

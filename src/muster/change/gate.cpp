@@ -9,7 +9,8 @@ void gate::raise_busy(const char* call) const {
         raise(errc::in_scope,
               text(call,
                    " is not possible in a parallel phase, which permits only reading, spawn, "
-                   "destroy, set, add, emplace, remove and clear: do it after the phase"));
+                   "destroy, set, add, emplace, patch, touch, remove and clear: do it after the "
+                   "phase"));
     if (is_changing())
         raise(errc::in_scope,
               text(call,

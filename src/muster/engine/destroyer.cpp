@@ -69,7 +69,8 @@ void destroyer::finish(std::uint64_t e) noexcept {
 bool destroyer::destroy(target of) {
     const writer_guard writer(engine_, "destroy");
     const bool is_recorded = engine_.gate.is_recording("destroy");
-    if (is_recorded && engine_.gate.is_parallel()) return engine_.parallel.record_destroy(of);
+    if (is_recorded && engine_.gate.is_parallel())
+        return engine_.parallel.record_destroy({&of.id, 1}, of.where) != 0;
     location at;
     if (!engine_.entities.find(of.id, at)) {
         if (engine_.entities.is_foreign(of.id)) engine_.errors.raise_not_alive(of, "destroy");
@@ -147,11 +148,8 @@ std::size_t destroyer::destroy(slice<const std::uint64_t> all, const std::source
     for (const std::uint64_t e : all)
         if (engine_.entities.is_foreign(e)) engine_.errors.raise_not_alive({e, where}, "destroy");
     std::size_t count = 0;
-    if (is_recorded && engine_.gate.is_parallel()) {
-        for (const std::uint64_t e : all)
-            count += engine_.parallel.record_destroy({e, where}) ? 1u : 0u;
-        return count;
-    }
+    if (is_recorded && engine_.gate.is_parallel())
+        return engine_.parallel.record_destroy(all, where);
     const auto is_living = [&](std::uint64_t e) { return engine_.entities.alive(e); };
     if (!is_recorded && !participants_.empty() && std::ranges::any_of(all, [&](std::uint64_t e) {
             return is_living(e) && concerns_rooms(e);

@@ -341,6 +341,8 @@ bool entity_changes::clear(target of) {
 }
 
 void entity_changes::touch(target of, const fragment_data& fragment, std::string_view name) {
+    if (engine_.gate.is_parallel())
+        return void(engine_.parallel.record_touch(of, fragment, name, "touch"));
     const bool will_be = will_have(of, fragment, "touch");
     if (!will_be && !engine_.components.has(of.id, fragment))
         engine_.errors.raise_missing(of, "touch", name, fragment);

@@ -163,6 +163,7 @@ void notifier::refresh(std::uint64_t f) noexcept {
 }
 
 bool notifier::connect(std::uint64_t f, std::uint64_t number, bool is_wanted) noexcept {
+    if (gate_.is_parallel()) return false;
     hook_list* const list = find_list(f);
     const bool is_done = list != nullptr && list->connect(number, is_wanted);
     if (is_done) refresh(f);
@@ -170,6 +171,7 @@ bool notifier::connect(std::uint64_t f, std::uint64_t number, bool is_wanted) no
 }
 
 bool notifier::remove(std::uint64_t f, std::uint64_t number) noexcept {
+    if (gate_.is_parallel()) return false;
     hook_list* const list = find_list(f);
     const bool is_done = list != nullptr && list->remove(number);
     if (is_done) refresh(f);
@@ -192,10 +194,20 @@ void notifier::subscribe(change_log& log, fragment_data& fragment, unsigned kind
     catalog_.invalidate_hooks(&fragment);
 }
 
-void notifier::connect_observer(change_log& log, bool is_wanted) noexcept {
+bool notifier::connect_observer(change_log& log, bool is_wanted) noexcept {
+    if (gate_.is_parallel()) return false;
     log.is_paused = !is_wanted;
     for (fragment_data* fragment : fragments_.all()) fragment->hooks.refresh_kinds();
     catalog_.invalidate_hooks(nullptr);
+    return true;
+}
+
+void notifier::remove_abandoned() noexcept {
+    for (std::size_t i = observers_.size(); i-- != 0;)
+        if (change_log* const log = observers_[i]; log->is_abandoned) {
+            remove_observer(*log);
+            log->release();
+        }
 }
 
 void notifier::detach_observers() noexcept {

@@ -96,7 +96,8 @@ public:
     std::uint64_t add(fragment_data& fragment, hook_kind kind, hook_function&& made);
     /// Adds a hook of the creation or destruction of entities.
     std::uint64_t add(hook_kind kind, hook_function&& made);
-    /// The null id stands for the hooks of entities.
+    /// The null id stands for the hooks of entities. False in a parallel phase, which may not change
+    /// hooks.
     bool connect(std::uint64_t f, std::uint64_t number, bool is_wanted) noexcept;
     bool remove(std::uint64_t f, std::uint64_t number) noexcept;
     [[nodiscard]] bool is_connected(std::uint64_t f, std::uint64_t number) const noexcept;
@@ -106,7 +107,10 @@ public:
     void add_observer(change_log& log) { observers_.push_back(&log); }
     void remove_observer(const change_log& log) noexcept;
     void subscribe(change_log& log, fragment_data& fragment, unsigned kinds);
-    void connect_observer(change_log& log, bool is_wanted) noexcept;
+    /// Returns false in a parallel phase, as `connect` and `remove` do.
+    bool connect_observer(change_log& log, bool is_wanted) noexcept;
+    /// Removes and releases the logs whose observers were destroyed in a parallel phase.
+    void remove_abandoned() noexcept;
     /// Clears and detaches all observers.
     void detach_observers() noexcept;
 

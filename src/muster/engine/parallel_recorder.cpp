@@ -52,6 +52,7 @@ std::uint32_t parallel_recorder::depth() const noexcept {
 
 void parallel_recorder::end_phase(bool is_kept) {
     engine_.gate.end_phase();
+    engine_.notifier.remove_abandoned();
     const bool is_sharing = engine_.entities.is_sharing();
     if (lane& first = *lanes_->all.front(); !is_sharing && first.changes.size() == 0)
         return first.marks.clear();  // a single lane without changes
@@ -208,13 +209,34 @@ bool parallel_recorder::record_clear(target of) {
     return engine_.components.has_any(of.id);
 }
 
-bool parallel_recorder::record_destroy(target of) {
-    lane* const mine = find_living(of, "destroy");
-    if (mine == nullptr) return false;
-    recorded_change& made = mine->changes.add(change_kind::destroy, of.id);
-    made.where = of.where;
-    made.system = mine->system;
-    return true;
+std::size_t parallel_recorder::record_destroy(slice<const std::uint64_t> all,
+                                              const std::source_location& where) {
+    recording records(my_lane("destroy").changes);
+    std::size_t count = 0;
+    for (const std::uint64_t e : all)
+        if (lane* const mine = find_living({e, where}, "destroy")) {
+            recorded_change& made = mine->changes.add(change_kind::destroy, e);
+            made.where = where;
+            made.system = mine->system;
+            ++count;
+        }
+    records.keep();
+    return count;
+}
+
+std::uint32_t parallel_recorder::record_touch(target of, const fragment_data& fragment,
+                                              std::string_view name, const char* call) {
+    recorder& into = my_lane(call).changes;
+    // What other rows record must not matter: which of them this thread has seen depends on timing.
+    if (!engine_.components.has(of.id, fragment))
+        engine_.errors.raise_missing(of, call, name, fragment);
+    into.add(change_kind::touch, of.id, {fragment.id}).where = of.where;
+    engine_.changes.mark_written(of.id, fragment);
+    return into.size() - 1;
+}
+
+void parallel_recorder::forget_touch(std::uint32_t record) const noexcept {
+    find_lane(&engine_)->changes.at(record).fragment = {engine_.entities.null()};
 }
 
 void parallel_recorder::check_access(type_index type, bool may_write, std::string_view name) const {
@@ -262,10 +284,11 @@ void parallel_recorder::replay_change(recorded_change& recorded) {
         lost.dismiss();
         break;
     }
-    case change_kind::remove: {
+    case change_kind::remove:
+    case change_kind::touch: {
         const fragment_data& found = engine_.catalog.find(recorded.fragment);
         if (&found != &no_fragment)
-            engine_.pending.add(recorded.id, change_kind::remove, engine_.fragments.find(found.id));
+            engine_.pending.add(recorded.id, recorded.kind, engine_.fragments.find(found.id));
         break;
     }
     case change_kind::regroup: {

@@ -47,7 +47,15 @@ public:
     std::uint64_t record_spawn(slice<change> values);
     bool record_remove(target of, slice<const fragment_name> set);
     bool record_clear(target of);
-    bool record_destroy(target of);
+    /// Returns how many of these are alive.
+    std::size_t record_destroy(slice<const std::uint64_t> all, const std::source_location& where);
+    /// Records that the value was assigned. When the phase ends, hooks and observers are notified, if
+    /// the entity still has the value. Throws if it had none before the phase. Returns the number of
+    /// the record in this thread's lane.
+    std::uint32_t record_touch(target of, const fragment_data& fragment, std::string_view name,
+                               const char* call);
+    /// Drops the result of `record_touch`; changes recorded since stay.
+    void forget_touch(std::uint32_t record) const noexcept;
     /// Returns the value that this thread has recorded last.
     [[nodiscard]] void* last_value(const char* call) const;
     /// Throws `errc::undeclared_access` if the system of this thread has not declared the access,

@@ -180,6 +180,7 @@ void spawner::record_rows(chunk_data& staged) {
 // ---- fragments ---------------------------------------------------------------------------------
 
 std::uint64_t spawner::make_fragment(value_type_ref type, std::string_view name) {
+    engine_.gate.refuse_in_change("creating a fragment");  // before the id: it could not be one
     const std::uint64_t made = spawn({}, nullptr);
     scope_guard rollback([&] {
         if (engine_.entities.alive(made)) engine_.destroyer.rollback_spawn(made);
@@ -193,7 +194,6 @@ std::uint64_t spawner::make_fragment(value_type_ref type, std::string_view name)
 }
 
 std::uint64_t spawner::make_fragment(const type_info& own, std::string_view name) {
-    engine_.gate.refuse_in_change("fragment");
     auto copy = std::make_unique<const type_info>(own);
     const std::uint64_t made = make_fragment({copy.get(), no_type}, name);
     engine_.fragments.find(made)->own_type = copy.release();

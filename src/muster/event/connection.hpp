@@ -47,27 +47,29 @@ hook_function make_hook(Hook&& hook) {
 
 /// A handle to a hook, to switch it off and on. Copies refer to the same hook. The hook stays when
 /// the handle is destroyed. Hooks may call all functions, even on themselves. Must not be used
-/// after its world is destroyed.
+/// after its world is destroyed. In a parallel phase, `pause`, `resume` and `disconnect` return
+/// false and do nothing, since other threads read the hooks.
 template <class Layout>
 class basic_connection {
 public:
     basic_connection() = default;
 
-    /// Stops calling the hook. Returns false if it was paused or disconnected before, or its
-    /// fragment is destroyed.
+    /// Stops calling the hook. Returns false if it was paused or disconnected before, its fragment
+    /// is destroyed, or a phase runs.
     bool pause() noexcept {
         return store_ != nullptr && store_->notifier.connect(of_.value(), number_, false);
     }
     /// Resumes calling the hook, at its old position among the hooks. Returns false unless it was
-    /// paused.
+    /// paused, and in a phase.
     bool resume() noexcept {
         return store_ != nullptr && store_->notifier.connect(of_.value(), number_, true);
     }
     /// Disconnects the hook permanently. Its function is destroyed as soon as it is not running.
-    /// Returns false if it was disconnected before, or its fragment is destroyed.
+    /// Returns false if it was disconnected before, its fragment is destroyed, or a phase runs.
     bool disconnect() noexcept {
         return store_ != nullptr && store_->notifier.remove(of_.value(), number_);
     }
+    /// Returns whether the hook is called. May be called in a phase.
     [[nodiscard]] bool connected() const noexcept {
         return store_ != nullptr && store_->notifier.is_connected(of_.value(), number_);
     }

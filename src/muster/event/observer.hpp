@@ -32,8 +32,12 @@ namespace MUSTER_NAMESPACE {
 ///
 /// Movable, not copyable. Collects until it is destroyed. May outlive its world, and is empty then.
 /// Sees the removals when a fragment is destroyed. The next use of the type creates a new fragment,
-/// which it does not observe. Each change of an observed fragment costs about 30 ns more. All calls
-/// require exclusive access to the world, like changes.
+/// which it does not observe. Each change of an observed fragment costs about 30 ns more.
+///
+/// All calls require exclusive access to the world, like changes. In a parallel phase, `size`,
+/// `empty`, `connected`, `with` and `without` may be called. `added`, `changed`, `removed` and
+/// reading throw `errc::in_scope`; `clear`, `pause` and `resume` return false. An observer that is
+/// destroyed there collects nothing more. Changes of the phase are collected when it ends.
 template <class Layout, class... Ts>
 class basic_observer {
     using store_type = detail::store<Layout>;
@@ -61,6 +65,10 @@ public:
     }
     ~basic_observer() {
         if (log_ == nullptr) return;
+        if (is_in_phase()) {  // other threads read the hooks
+            log_->is_abandoned = true;
+            return;
+        }
         if (log_->has_world) store_->notifier.remove_observer(*log_);
         log_->release();
     }
@@ -162,12 +170,16 @@ public:
 
     class iterator;
     /// `for (auto [e, p, v] : observer)`; each element is a tuple of the entity and its components.
-    [[nodiscard]] iterator begin() { return iterator(*this); }
+    [[nodiscard]] iterator begin() {
+        refuse_in_phase();
+        return iterator(*this);
+    }
     struct sentinel {};
     [[nodiscard]] sentinel end() const noexcept { return {}; }
 
     /// Returns all collected ids, dead or alive, and starts over. O(collected entities).
     [[nodiscard]] std::vector<id_type> take() {
+        refuse_in_phase();
         const detail::array_list<std::uint64_t> values = log_->begin_reading();
         std::vector<id_type> made;
         const unread_guard guard{*log_, values};
@@ -180,13 +192,17 @@ public:
     /// The number of collected ids, whether or not they match. O(1), like `empty`.
     [[nodiscard]] std::size_t size() const noexcept { return log_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-    /// Drops all collected ids.
-    void clear() noexcept { log_->clear(); }
+    /// Drops all collected ids. Returns false in a parallel phase, and does nothing.
+    bool clear() noexcept {
+        if (is_in_phase()) return false;
+        log_->clear();
+        return true;
+    }
 
     // ---- pause and resume ----------------------------------------------------------------------
 
     /// Stops collecting until `resume`, and costs nothing meanwhile. Returns false if it was paused
-    /// before, or its world is destroyed.
+    /// before, its world is destroyed, or a parallel phase runs.
     bool pause() noexcept { return connect(false); }
     bool resume() noexcept { return connect(true); }
     [[nodiscard]] bool connected() const noexcept { return log_->has_world && !log_->is_paused; }
@@ -229,10 +245,16 @@ private:
         store_->gate.refuse_in_change("observing");
         store_->notifier.subscribe(*log_, store_->catalog.open(fragment.value()), kinds);
     }
+    [[nodiscard]] bool is_in_phase() const noexcept {
+        return log_->has_world && store_->gate.is_parallel();
+    }
+    /// A log has one reader at a time.
+    void refuse_in_phase() const {
+        if (log_->has_world) store_->gate.refuse_in_phase("reading an observer");
+    }
     bool connect(bool wanted) noexcept {
         if (!log_->has_world || log_->is_paused != wanted) return false;
-        store_->notifier.connect_observer(*log_, wanted);
-        return true;
+        return store_->notifier.connect_observer(*log_, wanted);
     }
 
     store_type* store_;

@@ -91,12 +91,12 @@ public:
     [[nodiscard]] id_type next_living(key_type key) const noexcept {
         while (key != overflow_.none) {
             if (key - first_ < covered_) {
-                const Slot& slot = main_[key - first_];
+                const Slot slot = snapshot(main_[key - first_]);
                 if (slot.is_live(key)) return make_id(key, slot.version());
                 ++key;
-            } else if (const Slot* slot = overflow_.find(key);
-                       slot != nullptr && slot->is_live(key)) {
-                return make_id(key, slot->version());
+            } else if (const Slot* const found = overflow_.find(key);
+                       found != nullptr && snapshot(*found).is_live(key)) {
+                return make_id(key, snapshot(*found).version());
             } else {
                 // The next key is in overflow_ or starts the array, whichever is lower.
                 const key_type overflow = overflow_.next(key + 1);
@@ -189,6 +189,14 @@ public:
     }
 
 private:
+    /// A copy of a slot that another thread may fill; see `pool_sharing`.
+    [[nodiscard]] static Slot snapshot(const Slot& slot) noexcept {
+        if constexpr (requires { slot.seen(); })
+            return slot.seen();
+        else
+            return slot;
+    }
+
     // Pure where possible, so that loops keep the fields of the pool in registers.
     [[gnu::noinline]] Slot* find_overflow(key_type key) noexcept { return overflow_.find(key); }
     [[gnu::pure, gnu::noinline]] const Slot* find_overflow(key_type key) const noexcept {

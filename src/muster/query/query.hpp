@@ -61,7 +61,9 @@ constexpr bool has_parallel_header() {
 ///
 /// A loop opens a scope: changes to the world are recorded and applied at the end. So the loop
 /// visits every entity that matched at its beginning exactly once. If an exception leaves the loop,
-/// the changes are dropped. All calls require exclusive access to the world, like changes.
+/// the changes are dropped. All calls require exclusive access to the world, like changes. They may
+/// also be called in a parallel phase, except for changes of all matching entities, and for terms
+/// of a type that was never used, which throw `errc::in_scope`.
 template <class Layout, class... Ts>
 class basic_query : public detail::query_batch<Layout> {
     using base = detail::query_batch<Layout>;
@@ -182,10 +184,10 @@ public:
     ///
     /// Several threads call `callback` at the same time, so its captures must be safe to share. It
     /// may write through its arguments, read whatever no thread writes, and change the world by
-    /// `spawn`, `destroy`, `set`, `add`, `emplace`, `remove` and `clear`. These changes are
-    /// recorded and applied at the end, in the order of `each`. Ids from `spawn` are alive
-    /// immediately, for all threads; their numbers may depend on timing. All other changes throw
-    /// `errc::in_scope`.
+    /// `spawn`, `destroy`, `set`, `add`, `emplace`, `patch`, `touch`, `remove` and `clear`. These
+    /// changes are recorded and applied at the end, in the order of `each`. Ids from `spawn` are
+    /// alive immediately, for all threads; their numbers may depend on timing. All other changes
+    /// throw `errc::in_scope`.
     ///
     /// If `callback` throws, all threads stop, recorded changes are dropped, and spawned ids are
     /// dead. The first of the caught exceptions, in row order, is rethrown. Writes through

@@ -16,8 +16,8 @@ namespace muster::detail {
 ///
 /// Each chunk, or each entity where sparse fragments are involved, changes completely or not at
 /// all. If a change fails or a hook throws, the others continue, and the first exception is
-/// rethrown at the end. In a scope, `patch` and `clone` do not see pending batches. O(matching
-/// entities).
+/// rethrown at the end. In a scope, `patch` and `clone` do not see pending batches. In a parallel
+/// phase, all calls throw `errc::in_scope`. O(matching entities).
 template <class Layout>
 class query_batch : public query_state<Layout> {
     using base = query_state<Layout>;

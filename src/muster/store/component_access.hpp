@@ -1,8 +1,10 @@
-// component_access: checked access to the components of a world, and to its fragments. Reads only,
-// except that it registers types. `store` derives from it and adds the changes.
+// component_access: checked access to the components of a world, and to its fragments. Changes
+// nothing, except that it registers types and, in a parallel phase, writes through a reference.
+// `store` derives from it and adds the changes.
 #pragma once
 
 #include <muster/base/error.hpp>
+#include <muster/base/scope_guard.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/entity/entity_table.hpp>
 #include <muster/store/at.hpp>
@@ -315,6 +317,19 @@ public:
 
     // ---- threads -------------------------------------------------------------------------------
 
+    /// Calls `change(T&)` on the entity's value, as a write through a reference does, and records that
+    /// it was assigned.
+    template <class T, class Change>
+    T& patch_in_phase(at_type of, const fragment_data& fragment, Change&& change) {
+        T* const found = find_value<T>(of.id, fragment);
+        if (found != nullptr) check_access(id_of(fragment), true);
+        const std::uint32_t record = parallel.record_touch(of, fragment, type_name<T>(), "patch");
+        scope_guard forget([&] { parallel.forget_touch(record); });
+        std::forward<Change>(change)(*found);
+        forget.dismiss();
+        return *found;
+    }
+
     /// Checks the access of a thread to a component. Throws `errc::undeclared_access` if its system
     /// has not declared the access, and it conflicts with a concurrent system.
     template <class T>
@@ -326,11 +341,11 @@ public:
     }
     /// Like `check_access<T>`, for the fragment of a C++ type. Systems can declare no other
     /// fragments.
-    void check_access(id_type f) const {
+    void check_access(id_type f, [[maybe_unused]] bool may_write = false) const {
         if constexpr (checks_threads)
             if (const fragment_data& known = find_fragment(f);
                 gate.is_parallel() && known.is_of_type())
-                parallel.check_access(known.value_type, false, known.name);
+                parallel.check_access(known.value_type, may_write, known.name);
     }
 
     /// Marks the values of a chunk as written, if writes are tracked: the caller receives them by a

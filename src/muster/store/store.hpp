@@ -193,6 +193,8 @@ public:
     /// value, or a copy that becomes pending.
     template <class T, class Change>
     T& patch(at_type of, const fragment_data& fragment, Change&& change) {
+        if (gate.is_parallel()) [[unlikely]]
+            return this->template patch_in_phase<T>(of, fragment, std::forward<Change>(change));
         if (gate.is_deferred("patch")) {
             scope whole(*this);
             void* const copy = changes.pending_copy(of, fragment);

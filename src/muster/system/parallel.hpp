@@ -1,6 +1,7 @@
 // parallel: loops on several threads. The threads of an executor share the rows of a query. Each
-// thread may read, write through its arguments, and call spawn, destroy, set, add, emplace, remove
-// and clear on the world. These changes are recorded and applied at the end, as if by one thread.
+// thread may read, write through its arguments, and call spawn, destroy, set, add, emplace, patch,
+// touch, remove and clear on the world. These changes are recorded and applied at the end, as if by
+// one thread.
 //
 //     w.query<position, const velocity>().par_each([](position& p, const velocity& v) {
 //         p.x += v.x;

@@ -152,8 +152,12 @@ void schedule::set_group(system_data& system, system_data* group) {
     ++epoch_;
 }
 
-void schedule::add_constraint(system_data& system, std::string_view other, bool is_before) {
-    system.constraints.push_back({parts_->systems.keep_name(other), is_before});
+void schedule::add_constraints(system_data& system, std::span<const std::string_view> others,
+                               bool is_before) {
+    array_list<system_constraint> all = system.constraints;
+    for (const std::string_view other : others)
+        all.push_back({parts_->systems.keep_name(other), is_before});
+    system.constraints.swap(all);
     ++epoch_;
 }
 

@@ -76,7 +76,9 @@ public:
     /// Moves a system to a group; null: to none. Throws `errc::system_circle` if it would contain
     /// itself.
     void set_group(system_data& system, system_data* group);
-    void add_constraint(system_data& system, std::string_view other, bool is_before);
+    /// Orders a system before, or after, each of these. `std::bad_alloc` changes nothing.
+    void add_constraints(system_data& system, std::span<const std::string_view> others,
+                         bool is_before);
     /// Replaces a function, even while the old function runs.
     void set(system_function& which, system_function&& made);
 

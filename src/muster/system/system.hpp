@@ -13,6 +13,7 @@
 #include <muster/system/system_ref.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -23,10 +24,10 @@ namespace MUSTER_NAMESPACE {
 /// the same system, which stays in its world until it is removed. Using a removed system throws
 /// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`.
 ///
-/// All calls require exclusive access to the world, like changes; in a parallel phase, changes
-/// throw `errc::in_scope`. A running system may call them, even on itself. `process` fixes the
-/// order of systems at its start; a system that is disabled or removed before its turn does not
-/// run.
+/// All calls require exclusive access to the world, like changes. In a parallel phase, all but
+/// `name`, `is_enabled`, `timings` and comparisons throw `errc::in_scope`. A running system may
+/// call them, even on itself. `process` fixes the order of systems at its start; a system that is
+/// disabled or removed before its turn does not run.
 template <class Layout>
 class basic_system : public detail::system_ref<Layout> {
     using base = detail::system_ref<Layout>;
@@ -138,15 +139,15 @@ public:
         requires(sizeof...(Us) > 0)
     basic_system reads() const {
         static_assert((... && detail::is_component<Us>));
-        (changed().use.declared.push_back(detail::access_to<const Us>()), ...);
-        return *this;
+        const detail::access uses[] = {detail::access_to<const Us>()...};
+        return declare(uses);
     }
     template <class... Us>
         requires(sizeof...(Us) > 0)
     basic_system writes() const {
         static_assert((... && detail::is_component<Us>));
-        (changed().use.declared.push_back(detail::access_to<Us>()), ...);
-        return *this;
+        const detail::access uses[] = {detail::access_to<Us>()...};
+        return declare(uses);
     }
 
     // ---- order ---------------------------------------------------------------------------------
@@ -163,7 +164,8 @@ public:
         return *this;
     }
     basic_system group(id_type other) const {
-        owner().all.set_group(changed(), &owner().ensure(other));
+        detail::system_data& member = changed();  // may throw: before the group is created
+        owner().all.set_group(member, &owner().ensure(other));
         return *this;
     }
 
@@ -178,13 +180,15 @@ public:
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system before(const Names&... others) const {
-        (owner().all.add_constraint(changed(), name_of(others), true), ...);
+        const std::string_view names[] = {name_of(others)...};
+        owner().all.add_constraints(changed(), names, true);
         return *this;
     }
     template <class... Names>
         requires(sizeof...(Names) > 0)
     basic_system after(const Names&... others) const {
-        (owner().all.add_constraint(changed(), name_of(others), false), ...);
+        const std::string_view names[] = {name_of(others)...};
+        owner().all.add_constraints(changed(), names, false);
         return *this;
     }
 
@@ -205,6 +209,11 @@ private:
     using base::name_of;
     using base::owner;
 
+    basic_system declare(std::span<const detail::access> uses) const {
+        detail::array_list<detail::access>& declared = changed().use.declared;
+        declared.insert(declared.end(), uses.data(), uses.data() + uses.size());
+        return *this;
+    }
     template <class Change>
     basic_system refine(Change change) const {
         if (changed().body.call != nullptr)

@@ -12,7 +12,8 @@
 namespace MUSTER_NAMESPACE {
 
 /// Owns component values and copies them into each entity that it creates. Movable, not copyable.
-/// Belongs to its world and must not outlive it. Only one thread at a time may use it.
+/// Belongs to its world and must not outlive it. Only one thread at a time may use it. In a phase,
+/// values can be set and removed; the calls that create entities are refused.
 template <class Layout>
 class basic_builder {
 public:
@@ -89,6 +90,7 @@ public:
     }
     /// Like `spawn_many`, but writes an id to each element of `out`.
     void spawn_into(std::span<id_type> out) {
+        store_->gate.refuse_in_change("spawn");
         resolve();
         store_->spawner.spawn_many(detail::store<Layout>::ids_of(out),
                                    store_->catalog.ensure_set(set_), {fragments_, addresses_});
@@ -110,6 +112,7 @@ public:
     }
     /// Like `clone_many`, but writes an id to each element of `out`.
     void clone_into(std::span<id_type> out, at_type prototype) {
+        store_->gate.refuse_in_change("clone");
         store_->require(prototype, "clone");
         resolve();
         store_->spawner.clone_many(detail::store<Layout>::ids_of(out), prototype,

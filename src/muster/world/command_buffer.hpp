@@ -26,6 +26,9 @@ namespace MUSTER_NAMESPACE {
 /// other errors appear when the buffer is applied. Commands for an entity that is dead by then are
 /// dropped, and only these.
 ///
+/// A buffer has neither `patch` nor `touch`: its thread must not write into the world, so it has
+/// nothing to report.
+///
 /// A call that fails, also with `std::bad_alloc`, records nothing. Calls invalidate nothing and
 /// cost O(values). Only one thread at a time may use a buffer. Creating a buffer, recording and
 /// submitting never wait for the world, and the world does not wait for them.

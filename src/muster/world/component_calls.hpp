@@ -25,7 +25,8 @@ public:
     using at_type = basic_at<Layout>;
 
     /// Adds these components to `e`, or assigns those that it has, all in one move. Values may lie
-    /// in this world. O(components of `e`) if a component is new, else O(values).
+    /// in this world. O(components of `e`) if a component is new, else O(values). Recorded in a
+    /// phase.
     template <class... Ts>
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
@@ -34,7 +35,8 @@ public:
     }
 
     /// Adds default values (see `define`) of those types that `e` does not have. Returns false if
-    /// it has all of them. Throws `errc::no_default` if a type has no default value.
+    /// it has all of them. Throws `errc::no_default` if a type has no default value. Recorded in a
+    /// phase.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     bool add(at_type e) {
@@ -50,14 +52,14 @@ public:
     }
 
     /// Constructs a T from `args` and sets it. Returns a reference to it; in a scope, to the
-    /// pending value.
+    /// pending value. Recorded in a phase.
     template <class T, class... Args>
     T& emplace(at_type e, Args&&... args) {
         return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
     }
 
     /// Returns the T of `e`; if it has none, constructs it from `args`. Throws `errc::in_scope` if
-    /// T is missing and a scope is open.
+    /// T is missing and a scope is open, or in a phase.
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
@@ -72,6 +74,9 @@ public:
     /// assigned when the scope closes. Throws `errc::missing_component` if `e` has no T, and
     /// `errc::not_copyable` if a copy is needed and impossible. If `change` or a hook throws, what
     /// `change` has written stays.
+    ///
+    /// In a phase, `change` writes at once, as through a reference, so no other thread may use the
+    /// value. Hooks and observers are notified when the phase ends, as of a `touch`.
     template <class T, class Change>
     T& patch(at_type e, Change&& change) {
         if (store_.depth() == 0) (void)store_.template get<T>(e);
@@ -81,7 +86,8 @@ public:
     }
 
     /// Appends `values` with `push_back` to a component that is a container, then calls the hooks,
-    /// as `patch` does. If `e` has no T, appends them to its default value and adds that.
+    /// as `patch` does. If `e` has no T, appends them to its default value and adds that. Refused
+    /// in a phase.
     template <class T, class... Values>
     T& append(at_type e, Values&&... values) {
         const auto append_all = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
@@ -93,7 +99,8 @@ public:
     }
 
     /// Calls the hooks as if the T of `e` had been assigned; for use after a write through a
-    /// reference. Throws `errc::missing_component` if `e` has no T.
+    /// reference. Throws `errc::missing_component` if `e` has no T. Recorded in a phase: `e` must
+    /// have had T before it. When the phase ends, nothing happens if `e` is dead or has no T.
     template <class T>
     void touch(at_type e) {
         store_.changes.touch(e, store_.template find_fragment<T>(), detail::type_name<T>());
@@ -101,7 +108,8 @@ public:
 
     /// Returns the T of `e`; for several types, a tuple of references. Throws
     /// `errc::missing_component` if `e` does not have it. O(1). `get<const T>` also returns a value
-    /// that `e` only inherits, if a library on top of Muster defines that.
+    /// that `e` only inherits, if a library on top of Muster defines that. May be called in a
+    /// phase, if no other thread writes the value.
     template <class T>
     [[nodiscard]] T& get(at_type e) {
         store_.template check_access<T>(true);
@@ -123,7 +131,8 @@ public:
 
     /// Returns a pointer to the T of `e`, or null; accepts any id. For several types, returns a
     /// tuple of pointers. O(1). Never throws, except `errc::undeclared_access` in builds with
-    /// thread checks. `try_get<const T>` also returns values that `e` inherits, see `get`.
+    /// thread checks. `try_get<const T>` also returns values that `e` inherits, see `get`. May be
+    /// called in a phase, like `get`.
     template <class T>
     [[nodiscard]] T* try_get(id_type e) noexcept(!detail::checks_threads) {
         store_.template check_access<T>(true);
@@ -147,7 +156,7 @@ public:
     }
 
     /// Returns whether `e` has T; false if `e` is not alive. O(1), never throws. `has<const T>` is
-    /// also true if `e` inherits T, see `get`.
+    /// also true if `e` inherits T, see `get`. May be called in a phase.
     template <class T>
     [[nodiscard]] bool has(id_type e) const noexcept {
         const detail::fragment_data& fragment =
@@ -173,24 +182,28 @@ public:
         return !has_any<Ts...>(e);
     }
 
-    /// Removes these components in one move. Returns false if `e` had none of them.
+    /// Removes these components in one move. Returns false if `e` had none of them. Recorded in a
+    /// phase.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     bool remove(at_type e) {
         return store_.template remove<Ts...>(e);
     }
-    /// Removes all components in one move; `e` stays alive. Returns false if it had none.
+    /// Removes all components in one move; `e` stays alive. Returns false if it had none. Recorded
+    /// in a phase.
     bool clear(at_type e) { return store_.changes.clear(e); }
 
     // ---- singletons ----------------------------------------------------------------------------
 
     /// Sets the singleton T: data of the world, stored as a component of the fragment of T itself.
+    /// Recorded in a phase; the first use of T is refused.
     template <class T>
     void set_single(T&& value, std::source_location where = std::source_location::current()) {
         const id_type self = this->template component<std::remove_cvref_t<T>>();
         set(at_type(self, where), std::forward<T>(value));
     }
-    /// Returns the singleton T. Throws `errc::missing_component` if it was not set.
+    /// Returns the singleton T. Throws `errc::missing_component` if it was not set. May be called
+    /// in a phase, like `get`.
     template <class T>
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
         T* const found = try_get<T>(self<T>());
@@ -209,7 +222,7 @@ public:
     [[nodiscard]] bool has_single() const noexcept {
         return has<T>(self<T>());
     }
-    /// Removes the singleton T. Returns false if it was not set.
+    /// Removes the singleton T. Returns false if it was not set. Recorded in a phase.
     template <class T>
     bool remove_single() {
         return has_single<T>() && remove<T>(self<T>());

@@ -15,7 +15,8 @@ namespace MUSTER_NAMESPACE {
 /// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
 /// takes effect at once for all later changes; components that entities already have stay as they
 /// are. Throws `errc::dead_fragment` if the fragment was destroyed; a failed call changes nothing.
-/// A definition must not outlive its world.
+/// A definition must not outlive its world. In a phase, calls that define are refused; `id` and
+/// those that begin with `is_` may be called, and so may `codec()`.
 template <class Layout, class T>
 class basic_definition {
 public:
@@ -155,15 +156,15 @@ public:
     }
 
     /// Returns whether the fragment is unique.
-    [[nodiscard]] bool is_unique() const { return fragment().is_unique; }
+    [[nodiscard]] bool is_unique() const { return known().is_unique; }
     /// Returns whether the fragment is hidden.
-    [[nodiscard]] bool is_hidden() const { return fragment().is_hidden; }
+    [[nodiscard]] bool is_hidden() const { return known().is_hidden; }
     /// Returns whether the fragment is internal.
-    [[nodiscard]] bool is_internal() const { return fragment().is_internal; }
+    [[nodiscard]] bool is_internal() const { return known().is_internal; }
     /// Returns the codec of the fragment, or null.
-    [[nodiscard]] const detail::codec* codec() const { return fragment().codec; }
+    [[nodiscard]] const detail::codec* codec() const { return known().codec; }
     /// Returns whether the fragment is sparse.
-    [[nodiscard]] bool is_sparse() const { return fragment().sparse_values != nullptr; }
+    [[nodiscard]] bool is_sparse() const { return known().sparse_values != nullptr; }
 
 private:
     template <class>
@@ -174,6 +175,7 @@ private:
             ? std::is_invocable_v<Function, void*, const void*>
             : std::is_invocable_r_v<T, Function, std::add_lvalue_reference_t<const T>>;
     basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
+        store_->gate.refuse_in_change("define");
         if constexpr (std::is_void_v<T>)
             (void)fragment();
         else  // a definition for T must not apply to values of another type
@@ -181,6 +183,11 @@ private:
     }
     [[nodiscard]] detail::fragment_data& fragment() const {
         return store_->catalog.open(id_.value());
+    }
+    /// Like `fragment`, to read.
+    [[nodiscard]] const detail::fragment_data& known() const {
+        const detail::fragment_data& found = store_->find_fragment(id_);
+        return &found != &detail::no_fragment ? found : fragment();
     }
     template <class Hook>
     basic_definition& add(detail::hook_kind kind, Hook&& hook) {

@@ -52,7 +52,7 @@ public:
     class entity_range;
     /// Returns all living entities, ordered by key: `for (entity e : w.entities())`. The world may
     /// change during the loop: an iterator stores a key, not an address, and advances to the next
-    /// key that is alive by then.
+    /// key that is alive by then. In a phase, ids that the phase creates may be missing.
     [[nodiscard]] entity_range entities() const noexcept { return entity_range(store_); }
 
     // ---- destroying entities -------------------------------------------------------------------
@@ -62,13 +62,13 @@ public:
     ///
     /// If `e` is a fragment, also removes it from all entities that have it, or destroys these; see
     /// `basic_definition::when_destroyed`. All or nothing. The next use of a component type creates
-    /// a new fragment.
+    /// a new fragment. Recorded in a phase.
     bool destroy(at_type e) { return store_.destroy(e); }
 
     /// Destroys several entities. Returns how many were alive when their turn came; an entity that
     /// died with another does not count. In a scope, and in a world with hooks or observers, all
     /// that were alive before the call count. If an id is of another world, throws
-    /// `errc::foreign_entity` and destroys none.
+    /// `errc::foreign_entity` and destroys none. Recorded in a phase.
     template <class... Ids>
         requires(sizeof...(Ids) > 0)
     std::size_t destroy(at_type first, const Ids&... others) {
@@ -83,7 +83,7 @@ public:
 
     /// Destroys all entities for which `predicate(entity)` returns true, and returns their number.
     /// Calls `predicate` for all entities first, so that it sees the unchanged world and may throw.
-    /// O(keys).
+    /// O(keys). Refused in a phase.
     template <class Predicate>
     std::size_t destroy_if(Predicate&& predicate,
                            std::source_location where = std::source_location::current()) {
@@ -103,7 +103,7 @@ public:
     /// Destroys all entities and all singletons. Keeps the world's number, the fragments of
     /// component types, their definitions and their hooks. Old handles stay dead. Throws
     /// `errc::in_scope` in a scope. An entity whose `on_remove` or `on_destroy` hook throws stays
-    /// alive; the others are destroyed, and the first exception is rethrown.
+    /// alive; the others are destroyed, and the first exception is rethrown. Refused in a phase.
     void reset(std::source_location where = std::source_location::current()) {
         store_.destroyer.reset(where);
     }
@@ -111,7 +111,7 @@ public:
     // ---- names ---------------------------------------------------------------------------------
 
     /// Sets the name of `e`, which error messages show. It need not be unique; an empty name
-    /// removes the old name. O(log n).
+    /// removes the old name. O(log n). Refused in a phase.
     void name(at_type e, std::string_view name) {
         const detail::writer_guard guard(store_, "name");
         store_.catalog.name(e, name);
@@ -137,7 +137,7 @@ public:
     // ---- memory --------------------------------------------------------------------------------
 
     /// Reserves records for `count` entities in all. Throws `errc::id_overflow` if there are fewer
-    /// keys.
+    /// keys. Refused in a phase.
     void reserve(std::size_t count) { store_.reserve(count); }
     /// Reserves memory for `count` entities with exactly these components.
     template <class T, class... Ts>
@@ -146,13 +146,13 @@ public:
         store_.reserve(store_.template ensure_chunk<T, Ts...>(), count);
     }
     /// Makes keys that are parked as tombstones usable again and returns how many; see
-    /// `id_pool::recycle_tombstones`. Throws `errc::in_scope` in a scope.
+    /// `id_pool::recycle_tombstones`. Throws `errc::in_scope` in a scope. Refused in a phase.
     std::size_t recycle_tombstones() {
         store_.gate.refuse_in_scope("recycle_tombstones");
         return store_.entities.recycle_tombstones();
     }
     /// Frees chunks without entities and unused memory. Throws `errc::in_scope` in a scope.
-    /// Invalidates references, and handles of the chunks that it frees.
+    /// Invalidates references, and handles of the chunks that it frees. Refused in a phase.
     void collect_garbage() { store_.collect_garbage(); }
 
 protected:

@@ -24,14 +24,15 @@ public:
     template <class T>
     using fragment_type = basic_fragment<T, Layout>;
 
-    /// Returns the fragment of a C++ type. The first use creates it.
+    /// Returns the fragment of a C++ type. The first use creates it. In a phase, the first use
+    /// throws `errc::in_scope`.
     template <class T>
     fragment_type<T> component() {
         return fragment_type<T>(store_.id_of(store_.template ensure_fragment<T>()));
     }
 
     /// Creates a fragment for values of type T, with an optional name for messages and `lookup`.
-    /// The id belongs to the user, who destroys it when it is no longer needed.
+    /// The id belongs to the user, who destroys it when it is no longer needed. Refused in a phase.
     template <class T>
     fragment_type<T> fragment(std::string_view name = {}) {
         static_assert(detail::is_component<T>);
@@ -39,18 +40,19 @@ public:
             store_.spawner.make_fragment(detail::value_type_ref::of<T>(), name)));
     }
     /// Creates a fragment for values of a type that is known only at run time. Throws
-    /// `errc::bad_type` if no type can have this size, this alignment and these operations.
+    /// `errc::bad_type` if no type can have this size, this alignment and these operations. Refused
+    /// in a phase.
     id_type fragment(const component_type& type, std::string_view name = {}) {
         return detail::to_id<Layout>(store_.spawner.make_fragment(detail::describe(type), name));
     }
-    /// Creates a fragment without values.
+    /// Creates a fragment without values. Refused in a phase.
     id_type tag(std::string_view name = {}) {
         return detail::to_id<Layout>(store_.spawner.make_fragment(
             {&detail::type_info_of<detail::no_value>, detail::no_type}, name));
     }
 
     /// Returns a definition, which sets the traits, the default value and the hooks of a fragment;
-    /// see `basic_definition`.
+    /// see `basic_definition`. Refused in a phase.
     template <class T>
     basic_definition<Layout, T> define() {
         return {store_, component<T>()};
@@ -68,7 +70,8 @@ public:
 
     /// Returns the chunk of exactly these components; the first use creates it. Throws
     /// `errc::limit` if the world has too many chunks, and `errc::missing_component` if a component
-    /// is sparse, since sparse fragments are in no chunk.
+    /// is sparse, since sparse fragments are in no chunk. In a phase, the first use throws
+    /// `errc::in_scope`.
     template <class... Ts>
     chunk_type chunk() {
         return chunk_type(store_, require_dense_chunk(store_.template ensure_chunk<Ts...>()));
@@ -83,6 +86,7 @@ public:
     }
 
     /// Returns the chunk and the row of `e`; the null chunk if no chunk stores a component of `e`.
+    /// May be called in a phase.
     [[nodiscard]] basic_location<Layout> locate(at_type e) {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.errors.raise_not_alive(e, "locate");

@@ -18,7 +18,8 @@ namespace MUSTER_NAMESPACE {
 /// calls return a connection, to pause, resume or disconnect the hook; `define` adds hooks
 /// without one. Changes that a hook makes are applied after the change that called it. If a hook
 /// throws, the entity stays unchanged and the exception propagates to the caller; a value that
-/// was moved into the call is lost.
+/// was moved into the call is lost. All these calls are refused in a phase. Hooks never run in a
+/// phase: the world calls them when it applies the recorded changes.
 template <class Layout>
 class hook_calls : public query_calls<Layout> {
 public:
@@ -88,9 +89,10 @@ public:
 
     /// Returns an observer. It collects the entities to which one of these types is added, or whose
     /// value is set, patched or touched. Without types it collects nothing yet:
-    /// `w.observer().removed<position>()`. See `basic_observer`.
+    /// `w.observer().removed<position>()`. See `basic_observer`. Refused in a phase.
     template <class... Ts>
     [[nodiscard]] basic_observer<Layout, Ts...> observer() {
+        store_.gate.refuse_in_change("creating an observer");
         return {store_, this->template query<Ts...>()};
     }
 
@@ -101,6 +103,7 @@ protected:
 private:
     template <class T, class Hook>
     basic_connection<Layout> connect(id_type fragment, detail::hook_kind kind, Hook&& hook) {
+        store_.gate.refuse_in_change("adding a hook");
         return {store_, fragment,
                 store_.notifier.add(store_.catalog.open(fragment.value()), kind,
                                     detail::make_hook<Layout, T>(std::forward<Hook>(hook)))};
@@ -114,6 +117,7 @@ private:
     }
     template <class F, class Hook>
     basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {
+        store_.gate.refuse_in_change("adding a hook");
         if constexpr (std::is_same_v<F, id_type>)
             return connect<void>(fragment, kind, std::forward<Hook>(hook));
         else if constexpr (detail::fragment_argument<F>) {

@@ -24,14 +24,15 @@ public:
     // ---- queries -------------------------------------------------------------------------------
 
     /// Returns a query for all entities that have these components; see `basic_query`. `const T` is
-    /// only read; `T*` may be missing.
+    /// only read; `T*` may be missing. In a phase, the first use of a type throws `errc::in_scope`.
     template <class... Ts>
     [[nodiscard]] basic_query<Layout, Ts...> query() {
         using made = basic_query<Layout, Ts...>;
         return basic_world<Layout>::template make_handle<made>(store_, queries_);
     }
     /// Loops over the query that the parameters of `callback` describe:
-    /// `w.each([](entity e, position& p, const velocity& v) { ... })`.
+    /// `w.each([](entity e, position& p, const velocity& v) { ... })`. May be called in a phase, if
+    /// the types were used before.
     template <class Callback>
     [[gnu::always_inline]] void each(Callback&& callback) {
         using function = std::decay_t<Callback>;
@@ -47,13 +48,13 @@ public:
 
     /// Removes T from every entity; returns how many had it. Works chunk by chunk: a chunk whose
     /// change throws stays unchanged, the others continue, and the first exception is rethrown at
-    /// the end.
+    /// the end. Refused in a phase.
     template <class T>
     std::size_t clear() {
         return store_.batch.clear_fragment(store_.template find_fragment<T>());
     }
     /// Removes this fragment from every entity, as `clear<T>()` does. Returns 0 for an id that is
-    /// no fragment.
+    /// no fragment. Refused in a phase.
     template <detail::fragment_or_tag F>
     std::size_t clear_fragment(const F& fragment) {
         return store_.batch.clear_fragment(this->find_fragment(fragment));
@@ -72,7 +73,7 @@ public:
     /// For each entity that has `from`, sets `to` to a copy of its value; returns how many. A `to`
     /// that was not used as a fragment takes the type. Throws `errc::not_copyable` if values of
     /// `from` cannot be copied. Each chunk is copied completely or not at all; with sparse
-    /// fragments, each entity.
+    /// fragments, each entity. Refused in a phase.
     std::size_t copy_fragment(id_type from, id_type to,
                               std::source_location where = std::source_location::current()) {
         return store_.batch.copy_fragment(from.value(), to.value(), where);
@@ -116,7 +117,7 @@ public:
     /// Sorts the values of a sparse T, and thereby the loops that T leads, by `is_before(a, b)`;
     /// stable. Throws `errc::not_sparse`, `errc::not_movable` for types that cannot be moved, and
     /// `errc::in_scope`. If it throws, nothing has changed. Moves the values: invalidates
-    /// references to T. O(n log n).
+    /// references to T. O(n log n). Refused in a phase.
     template <class T, class Before>
     void sort(Before&& is_before) {
         sort_values<T>(store_.template ensure_fragment<T>(), is_before);
@@ -128,7 +129,7 @@ public:
     }
     /// Sorts the values of a sparse T into the order in which a loop over `Other` visits the
     /// entities; entities without `Other` come last. Throws and invalidates as `sort` does.
-    /// O(entities with T or Other).
+    /// O(entities with T or Other). Refused in a phase.
     template <class T, class Other>
     void sort_like() {
         store_.sorter.sort_like(store_.template ensure_fragment<T>(),

@@ -32,6 +32,7 @@ public:
 
     /// Creates an entity with these components: one per type or, with `with`, one per fragment.
     /// Throws `errc::id_overflow` if no key is left. O(components), amortised where columns grow.
+    /// Recorded in a phase.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
         if constexpr (store_type::template all_typed<Ts...>)
@@ -41,13 +42,14 @@ public:
     }
 
     /// Like `spawn`, but creates exactly the id `wanted`. Throws as `id_pool::create_at` does.
+    /// Refused in a phase.
     template <class... Ts>
     id_type spawn_at(at_type wanted, Ts&&... values) {
         return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
     }
 
     /// Creates `count` entities with copies of these components; all or none. Returns the ids that
-    /// `count` calls of `spawn` would return, in that order.
+    /// `count` calls of `spawn` would return, in that order. Refused in a phase.
     template <class... Ts>
     std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
         store_.spawner.prepare(count);  // `errc::id_overflow`, not the vector's length_error
@@ -66,7 +68,7 @@ public:
     }
 
     /// Like `spawn_many`, but calls `fill(rows)` to set the values of each row before hooks see
-    /// them. If `fill` throws, destroys the new entities.
+    /// them. If `fill` throws, destroys the new entities. Refused in a phase.
     template <class Fill, class... Ts>
     void spawn_rows(std::size_t count, Fill&& fill, const Ts&... values) {
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs at least one component type.");
@@ -86,7 +88,7 @@ public:
     /// Creates an entity for each row of these columns (arrays, vectors, spans; one per component,
     /// of equal length): `w.spawn_columns(positions, velocities)`. All or none. Throws
     /// `errc::size_mismatch` if the lengths differ. Writes each value once: the fastest way to
-    /// create many entities.
+    /// create many entities. Refused in a phase.
     template <class... Columns>
     std::vector<id_type> spawn_columns(const Columns&... columns) {
         constexpr bool fits = sizeof...(Columns) > 0 && (... && is_column<Columns>);
@@ -113,7 +115,7 @@ public:
 
     /// Creates a copy of `prototype`, in which `values` replace or extend the components of
     /// `prototype`. `values` need not be copyable. Throws `errc::not_copyable` if another component
-    /// of `prototype` cannot be copied.
+    /// of `prototype` cannot be copied. Refused in a phase.
     template <class... Ts>
     id_type clone(at_type prototype, Ts&&... values) {
         return store_.template clone<Ts...>(prototype, bound_value<Ts>(values)...);
@@ -137,7 +139,7 @@ public:
         store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
     }
 
-    /// Creates plain ids, for use as entities or as fragments. All or none.
+    /// Creates plain ids, for use as entities or as fragments. All or none. Refused in a phase.
     template <std::size_t Count>
     std::array<id_type, Count> ids() {
         std::array<id_type, Count> made;
@@ -145,7 +147,8 @@ public:
         return made;
     }
 
-    /// Returns an empty builder: a set of component values to create entities from, many times.
+    /// Returns an empty builder: a set of component values to create entities from, many times. May
+    /// be called in a phase.
     [[nodiscard]] builder_type builder() noexcept { return builder_type(store_); }
 
 protected:

@@ -20,14 +20,14 @@ class system_calls : public hook_calls<Layout> {
 public:
     /// Creates a system; the calls of `basic_system` set what it does and when. Throws
     /// `errc::system_taken` if another system has this name. A system without a name is named by a
-    /// number.
+    /// number. Refused in a phase.
     basic_system<Layout> system(std::string_view name = {}) {
         store_.gate.refuse_in_phase("creating a system");
         return basic_world<Layout>::template make_handle<basic_system<Layout>>(
             systems_, systems_.all.add(name));
     }
     /// Returns the system with this name, or the null system, whose errors then contain the name.
-    /// Never throws.
+    /// Never throws. May be called in a phase.
     [[nodiscard]] basic_system<Layout> find_system(std::string_view name) noexcept {
         std::uint64_t found = systems_.all.find(name);
         if (found == 0 && !store_.gate.is_parallel()) found = systems_.all.note_missing(name);
@@ -45,7 +45,7 @@ public:
     /// exception stops the call: what the function has recorded is dropped, what ran before stays.
     /// The exception names the system: an `error` keeps its code, another `std::exception` is
     /// nested in `errc::system_failed`. All other exceptions, and `std::bad_alloc`, propagate
-    /// unchanged.
+    /// unchanged. Refused in a phase.
     // The first target captures the call site: a default argument after a pack is never used.
     template <class... Targets>
     void process(const target_type& first, const Targets&... others) {
@@ -56,14 +56,14 @@ public:
     void process() { systems_.run({}); }
     /// Like `process` for one target, but passes these values, or as many as it takes, to each
     /// function. A number may be taken as another number type: an integer if its value stays the
-    /// same, a floating-point number after rounding.
+    /// same, a floating-point number after rounding. Refused in a phase.
     template <class... Values>
     void process_with(const target_type& target, const Values&... values) {
         detail::system_data* const all[] = {systems_.find(target, "process_with")};
         systems_.run(all, values...);
     }
     /// Runs all systems that are in no group, in their order: a frame. Passes the values as
-    /// `process_with` does.
+    /// `process_with` does. Refused in a phase.
     template <class... Values>
     void process_all(const Values&... values) {
         detail::system_data* const all[] = {&systems_.all.top()};
@@ -82,6 +82,7 @@ public:
     ///
     /// Throws as `par_each` does. All recorded changes of systems that ran concurrently with the
     /// system that threw are dropped. Requires the header <muster/system/parallel.hpp>.
+    /// Refused in a phase.
     template <class... Targets>
     void par_process(executor& threads, const target_type& first, const Targets&... others) {
         if constexpr (detail::has_parallel_header<Layout>()) {
@@ -112,26 +113,34 @@ public:
     /// Returns the pairs of systems of `process_all` that cannot run concurrently and that no
     /// `before` or `after` orders, not even transitively. They run in the order in which they were
     /// added. Throws `errc::unknown_system` and `errc::system_circle` as `process` does.
-    /// O(systems^2). Needs exclusive access to the world.
+    /// O(systems^2). Needs exclusive access to the world. Refused in a phase.
     [[nodiscard]] std::vector<system_conflict> system_conflicts() {
+        store_.gate.refuse_in_phase("system_conflicts");
         return systems_.all.conflicts(&systems_.all.top());
     }
     /// Like `system_conflicts`, for the systems of `process(target)`.
     [[nodiscard]] std::vector<system_conflict> system_conflicts(const target_type& target) {
+        store_.gate.refuse_in_phase("system_conflicts");
         return systems_.all.conflicts(systems_.find(target, "system_conflicts"));
     }
     /// Returns the names of the systems in the order in which `process_all` would run them,
-    /// disabled systems included.
+    /// disabled systems included. Refused in a phase.
     [[nodiscard]] std::vector<std::string_view> system_order() {
+        store_.gate.refuse_in_phase("system_order");
         return systems_.all.order_of(&systems_.all.top());
     }
     /// Like `system_order`, for the systems of `process(target)`.
     [[nodiscard]] std::vector<std::string_view> system_order(const target_type& target) {
+        store_.gate.refuse_in_phase("system_order");
         return systems_.all.order_of(systems_.find(target, "system_order"));
     }
     /// Switches the timing of systems on or off; see `basic_system::timings`. Off by default, when
-    /// it costs nothing.
-    void time_systems(bool wanted) noexcept { systems_.all.is_timed = wanted; }
+    /// it costs nothing. Returns false in a parallel phase, and does nothing.
+    bool time_systems(bool wanted) noexcept {
+        if (store_.gate.is_parallel()) return false;
+        systems_.all.is_timed = wanted;
+        return true;
+    }
 
 protected:
     using hook_calls<Layout>::hook_calls;

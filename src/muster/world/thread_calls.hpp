@@ -27,7 +27,7 @@ public:
     /// once; it dies if the scope is cancelled. `component`, `define`, `name`, `query`, `chunk` and
     /// `reserve` are immediate; only `reserve` of a chunk that has rows is deferred. `reset`,
     /// `collect_garbage`, `recycle_tombstones`, and `get_or_emplace` of a missing component throw
-    /// `errc::in_scope`.
+    /// `errc::in_scope`. Refused in a phase.
     bool defer() {
         store_.transaction.defer();
         return store_.depth() == 1;
@@ -38,13 +38,13 @@ public:
     /// The changes of an entity become one move, all or nothing. Entities are changed in the order
     /// of their first recorded change. Clearing, copying or destroying a fragment keeps its place
     /// in the recorded order. If a change or a hook throws, that entity stays unchanged; the others
-    /// continue, and the first exception is rethrown at the end. O(changes).
+    /// continue, and the first exception is rethrown at the end. O(changes). Refused in a phase.
     bool commit(std::source_location where = std::source_location::current()) {
         store_.transaction.commit(&where);
         return store_.depth() == 0;
     }
     /// Closes the innermost scope like `commit`, but drops the changes recorded in it. Returns true
-    /// if it was the last.
+    /// if it was the last. Refused in a phase.
     bool cancel(std::source_location where = std::source_location::current()) {
         store_.transaction.cancel(&where);
         return store_.depth() == 0;

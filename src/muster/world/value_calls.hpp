@@ -44,13 +44,14 @@ public:
 
     /// Adds this value to `e`, or assigns it. A `fragment<T>` converts it to T; an id that was not
     /// used as a fragment takes its type. To set several fragments in one move, pass them as
-    /// `with(fragment, value)`.
+    /// `with(fragment, value)`. Recorded in a phase.
     template <detail::fragment_argument F, class T>
     void set(at_type e, const F& fragment, T&& value) {
         put(e, with(fragment, std::forward<T>(value)));
     }
     /// Adds a tag, or sets the default value of a fragment that has values. Throws
     /// `errc::no_default` if there is none. An id that was not used as a fragment becomes a tag.
+    /// Recorded in a phase.
     template <detail::fragment_argument F>
     void set(at_type e, const F& fragment) {
         const detail::type_info* const type = store_.find_fragment(id_type(fragment)).type;
@@ -60,7 +61,8 @@ public:
             store_.changes.put_default(detail::change_kind::put, e, id_type(fragment).value(),
                                        "set");
     }
-    /// Like `set(e, fragment)`, but does nothing and returns false if `e` has the fragment.
+    /// Like `set(e, fragment)`, but does nothing and returns false if `e` has the fragment. In a
+    /// phase, the first use of a tag's type throws `errc::in_scope`.
     template <detail::fragment_or_tag F>
     bool add(at_type e, const F& fragment) {
         return store_.changes.put_default(detail::change_kind::keep, e,
@@ -73,7 +75,7 @@ public:
         return false;
     }
     /// Sets a copy of the value at this address, which must be of the fragment's type. Throws
-    /// `errc::not_copyable` if values of that type cannot be copied.
+    /// `errc::not_copyable` if values of that type cannot be copied. Refused in a phase.
     void set_raw(at_type e, id_type fragment, const void* value) {
         store_.changes.put_raw(e, fragment.value(), value);
     }
@@ -90,7 +92,7 @@ public:
     }
 
     /// Returns the value of this fragment. Throws `errc::missing_component` if `e` does not have
-    /// it. O(1).
+    /// it. O(1). May be called in a phase, if no other thread writes the value.
     template <class T>
     [[nodiscard]] T& get(at_type e, id_type fragment) {
         return store_.template get<T>(e, fragment, "get");
@@ -109,7 +111,7 @@ public:
     }
 
     /// Returns a pointer to the value of this fragment, or null, also if its values are of another
-    /// type. O(1), never throws.
+    /// type. O(1), never throws. May be called in a phase, like `get`.
     template <class T>
     [[nodiscard]] T* try_get(id_type e, id_type fragment) noexcept {
         return store_.template find_any<T>(
@@ -129,7 +131,7 @@ public:
         return try_get<T>(e, fragment.id());
     }
     /// Returns the address of the value, whatever its type; null if `e` does not have it or the
-    /// fragment is a tag. O(1), never throws.
+    /// fragment is a tag. O(1), never throws. May be called in a phase, like `get`.
     [[nodiscard]] void* try_get_raw(id_type e, id_type fragment) noexcept {
         return store_.components.find(e.value(), store_.find_fragment(fragment));
     }
@@ -183,7 +185,7 @@ public:
     }
 
     /// Removes these fragments in one move. Returns false if `e` had none of them. Ignores dead
-    /// fragments.
+    /// fragments. Recorded in a phase.
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     bool remove(at_type e, const Fs&... fragments) {
@@ -202,7 +204,8 @@ public:
     }
 
     /// Calls `callback(id fragment, void* value)` for each fragment of `e`, in the order in which
-    /// the world first used them. The value of a tag is null. Opens a scope, as a loop does.
+    /// the world first used them. The value of a tag is null. Opens a scope, as a loop does. May be
+    /// called in a phase.
     template <class Callback>
     void each_fragment(at_type e, Callback&& callback) {
         const auto* const found = store_.find(e.id);

@@ -18,6 +18,10 @@
 //                  Sparse values keep their address; see `basic_definition::sparse`.
 //   threads        Any threads may make const calls concurrently. Every other call needs exclusive
 //                  access to the world. Writing through a reference writes that component only.
+//   phases         On the threads of a parallel phase, const calls read the world as it was before
+//                  the phase. Each other call states what it does there. It may be called; or it is
+//                  *recorded*, and applied when the phase ends; or it is *refused*: it throws
+//                  `errc::in_scope` before it touches the world.
 //   scopes         In a scope (after `defer`, in a loop, a callback or a hook) changes to entities
 //                  are deferred until the outermost scope closes; see `defer`.
 //   components     While a component's copy constructor or destructor runs, changes throw
@@ -88,8 +92,8 @@ private:
 template <class Layout>
 class basic_deferred {
 public:
-    /// Opens the scope.
-    explicit basic_deferred(basic_world<Layout>& w) : changes_(w.store_) {}
+    /// Opens the scope. Refused in a phase.
+    explicit basic_deferred(basic_world<Layout>& w) : changes_(store_of(w)) {}
     basic_deferred(const basic_deferred&) = delete;
     basic_deferred& operator=(const basic_deferred&) = delete;
     /// Commits if the scope is open and no exception is leaving the block. Throws as
@@ -108,6 +112,11 @@ public:
     }
 
 private:
+    static detail::store<Layout>& store_of(basic_world<Layout>& w) {
+        w.store_.gate.refuse_in_change("deferred");
+        return w.store_;
+    }
+
     typename detail::store<Layout>::scope changes_;
     int exceptions_ = std::uncaught_exceptions();
 };
