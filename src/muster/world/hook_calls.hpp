@@ -5,6 +5,7 @@
 
 #include <muster/event/connection.hpp>
 #include <muster/event/observer.hpp>
+#include <muster/event/scoped_connection.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -91,7 +92,8 @@ public:
     /// `w.observer().removed<position>()`. See `basic_observer`.
     template <class... Ts>
     [[nodiscard]] basic_observer<Layout, Ts...> observer() {
-        return {store_, this->template query<Ts...>()};
+        // Not `this->template query`: g++ 12 finds the alias `muster::query` there.
+        return {store_, query_calls<Layout>::template query<Ts...>()};
     }
 
 protected:
