@@ -198,11 +198,8 @@ void notifier::connect_observer(change_log& log, bool is_wanted) noexcept {
     catalog_.invalidate_hooks(nullptr);
 }
 
-void notifier::detach_observers() noexcept {
-    for (change_log* log : observers_) {
-        log->clear();
-        log->has_world = false;
-    }
+void notifier::clear_observers() noexcept {
+    for (change_log* log : observers_) log->clear();
 }
 
 }  // namespace muster::detail
