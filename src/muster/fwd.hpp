@@ -46,6 +46,8 @@ class basic_query;
 template <class Layout = layouts::bound>
 class basic_connection;
 template <class Layout = layouts::bound>
+class basic_scoped_connection;
+template <class Layout = layouts::bound>
 class basic_deferred;
 template <class Layout = layouts::bound>
 class basic_command_buffer;

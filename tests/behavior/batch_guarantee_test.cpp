@@ -66,7 +66,7 @@ struct scene {
     std::vector<ids> groups;
     fragile breaks{100};
     std::string text = long_text(101);
-    std::vector<muster::observer> observers;
+    std::vector<muster::observer<>> observers;
 
     explicit scene(hooks which) {
         w.define<needy>().needs<fragile>();
@@ -124,7 +124,7 @@ struct scene {
     }
     std::vector<ids> gathered() {
         std::vector<ids> all;
-        for (muster::observer& observer : observers) all.push_back(observer.take());
+        for (muster::observer<>& observer : observers) all.push_back(observer.take());
         return all;
     }
     void must_be_consistent() {

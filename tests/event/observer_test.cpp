@@ -72,9 +72,9 @@ class observed : public testing::Test {
 public:
     world home;
     entity bare = home.spawn(other{1}), has = home.spawn(make<T>(1), other{2});
-    muster::observer added = home.observer().added<T>();
-    muster::observer changed = home.observer().changed<T>();
-    muster::observer removed = home.observer().removed<T>();
+    muster::observer<> added = home.observer().added<T>();
+    muster::observer<> changed = home.observer().changed<T>();
+    muster::observer<> removed = home.observer().removed<T>();
 
     report seen() { return {added.take(), changed.take(), removed.take()}; }
 };
@@ -640,14 +640,14 @@ TEST_F(observer_test, moving_transfers_its_log_and_its_terms) {
     moved = std::move(o);
     w.set(c, plain{});
     EXPECT_EQ(read(moved), ids{c});
-    std::vector<muster::observer> many;
+    std::vector<muster::observer<>> many;
     for (int i = 0; i < 20; ++i) many.push_back(w.observer().added<plain>());
     const entity d = w.spawn(plain{});
     for (auto& observer : many) EXPECT_EQ(observer.take(), ids{d});
 }
 
 TEST_F(observer_test, may_be_created_and_destroyed_in_a_hook) {
-    std::optional<muster::observer> made, ends(w.observer().added<plain>());
+    std::optional<muster::observer<>> made, ends(w.observer().added<plain>());
     auto before = w.observer().added<plain>();
     auto after = w.observer().removed<plain>();
     connection once = w.on_insert<plain>([&] {
@@ -676,7 +676,7 @@ TEST_F(observer_test, may_be_destroyed_while_another_observer_is_read) {
 }
 
 struct with_observer {
-    muster::observer own;
+    muster::observer<> own;
 };
 TEST_F(observer_test, may_be_a_component) {
     auto still = w.observer().removed<with_observer>();

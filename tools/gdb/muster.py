@@ -455,9 +455,13 @@ class ChunkPrinter:
         self.chunk = None
         self.why = "the null chunk"
         if type_name(value.type).startswith("muster::basic_chunk<"):
-            if int(value["store_"]) == 0:
+            store, life = value["store_"]["object_"], value["store_"]["life_"]
+            if int(store) == 0:
                 return
-            found = World(value["store_"]).chunk(int(value["index_"]))
+            if int(life["slot_"]["number"]) != int(life["number_"]):
+                self.why = "a chunk of a world that has ended"
+                return
+            found = World(store).chunk(int(value["index_"]))
             if found is None or int(found.data["serial"]) != int(value["serial_"]):
                 self.why = "a chunk that was freed"
                 return

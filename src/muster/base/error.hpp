@@ -50,6 +50,8 @@ enum class errc : unsigned char {
     second_writer,      ///< two threads change a world at once (MUSTER_THREAD_CHECKS)
     undeclared_access,  ///< undeclared access conflicts with another system (MUSTER_THREAD_CHECKS)
     away_entity,        ///< the entity is alive, but another world has its components for now
+    world_ended,        ///< the world of the handle has ended
+    null_handle,        ///< the handle refers to no world
     out_of_memory,      ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
 
@@ -87,6 +89,8 @@ enum class errc : unsigned char {
     case errc::second_writer: return "second_writer";
     case errc::undeclared_access: return "undeclared_access";
     case errc::away_entity: return "away_entity";
+    case errc::world_ended: return "world_ended";
+    case errc::null_handle: return "null_handle";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

@@ -38,9 +38,9 @@ engine::~engine() = default;
 void engine::end(std::uint64_t unused_version) noexcept {
     if (gate.is_ended) return;
     gate.is_ended = true;
-    notifier.detach_observers();
+    notifier.clear_observers();
     number.retire_versions(unused_version);
-    transaction.drop_scopes(nullptr);
+    transaction.cancel_all();
     transaction.rewind({});
     gate.begin_change();
     const scope_guard end_extensions([&] { extensions.clear(); });

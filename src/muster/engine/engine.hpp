@@ -12,6 +12,7 @@
 #pragma once
 
 #include <muster/base/arena.hpp>
+#include <muster/base/lifetime.hpp>
 #include <muster/catalog/catalog.hpp>
 #include <muster/catalog/component_lookup.hpp>
 #include <muster/catalog/error_reporter.hpp>
@@ -101,6 +102,9 @@ struct MUSTER_API engine {
     writer_check writer;
     detail::extensions extensions{gate};
     std::string_view current_system;  // the running system; empty: none. See `system_guard`
+    // The last member, so that it ends first: functions of hooks and default values, which are
+    // destroyed after it, may own handles of this world.
+    lifetime life;
 
     /// Whether a change must be recorded in the journal.
     [[nodiscard]] std::uint32_t depth() const noexcept { return gate.depth(); }

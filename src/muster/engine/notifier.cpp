@@ -210,11 +210,8 @@ void notifier::remove_abandoned() noexcept {
         }
 }
 
-void notifier::detach_observers() noexcept {
-    for (change_log* log : observers_) {
-        log->clear();
-        log->has_world = false;
-    }
+void notifier::clear_observers() noexcept {
+    for (change_log* log : observers_) log->clear();
 }
 
 }  // namespace muster::detail

@@ -102,8 +102,7 @@ public:
     bool remove(std::uint64_t f, std::uint64_t number) noexcept;
     [[nodiscard]] bool is_connected(std::uint64_t f, std::uint64_t number) const noexcept;
 
-    /// Logs changes of the fragments that the log subscribes to, until the log is removed. A world
-    /// that is destroyed first clears and detaches it.
+    /// Logs changes of the fragments that the log subscribes to, until the log is removed.
     void add_observer(change_log& log) { observers_.push_back(&log); }
     void remove_observer(const change_log& log) noexcept;
     void subscribe(change_log& log, fragment_data& fragment, unsigned kinds);
@@ -111,8 +110,8 @@ public:
     bool connect_observer(change_log& log, bool is_wanted) noexcept;
     /// Removes and releases the logs whose observers were destroyed in a parallel phase.
     void remove_abandoned() noexcept;
-    /// Clears and detaches all observers.
-    void detach_observers() noexcept;
+    /// Clears the logs of all observers.
+    void clear_observers() noexcept;
 
 private:
     void run(hook_list& list, hook_kind kind, std::uint64_t e, void* value);

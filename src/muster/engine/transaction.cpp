@@ -67,6 +67,10 @@ void transaction::drop_scopes(const open_scope* kept) noexcept {
         delete static_cast<scope*>(std::exchange(open, open->outer_));
 }
 
+void transaction::cancel_all() noexcept {
+    for (drop_scopes(nullptr); innermost_ != nullptr; drop_scopes(nullptr)) innermost_->cancel();
+}
+
 void transaction::raise_unbalanced(const char* call, const std::source_location* where) const {
     raise(errc::unbalanced_scope,
           innermost_ == nullptr

@@ -27,6 +27,8 @@ public:
     void commit(const std::source_location* where = nullptr);
     void cancel(const std::source_location* where = nullptr);
     void drop_scopes(const open_scope* kept) noexcept override;
+    /// Cancels all scopes. Objects that own one may outlive the world.
+    void cancel_all() noexcept;
 
     /// Calls `apply` in a scope for the changes of hooks. They are applied afterwards, or dropped if
     /// `apply` throws. Submitted buffers are applied in any case. Defined in run.hpp.

@@ -46,41 +46,48 @@ hook_function make_hook(Hook&& hook) {
 }  // namespace detail
 
 /// A handle to a hook, to switch it off and on. Copies refer to the same hook. The hook stays when
-/// the handle is destroyed. Hooks may call all functions, even on themselves. Must not be used
-/// after its world is destroyed. In a parallel phase, `pause`, `resume` and `disconnect` return
-/// false and do nothing, since other threads read the hooks.
+/// the handle is destroyed; see `basic_scoped_connection`. Hooks may call all functions, even on
+/// themselves. May outlive its world: all calls then return false, as those of a default-constructed
+/// connection do. In a parallel phase, `pause`, `resume` and `disconnect` return false and do
+/// nothing, since other threads read the hooks.
 template <class Layout>
 class basic_connection {
+    using store_type = detail::store<Layout>;
+
 public:
     basic_connection() = default;
 
     /// Stops calling the hook. Returns false if it was paused or disconnected before, its fragment
     /// is destroyed, or a phase runs.
     bool pause() noexcept {
-        return store_ != nullptr && store_->notifier.connect(of_.value(), number_, false);
+        store_type* const store = store_.find();
+        return store != nullptr && store->notifier.connect(of_.value(), number_, false);
     }
     /// Resumes calling the hook, at its old position among the hooks. Returns false unless it was
     /// paused, and in a phase.
     bool resume() noexcept {
-        return store_ != nullptr && store_->notifier.connect(of_.value(), number_, true);
+        store_type* const store = store_.find();
+        return store != nullptr && store->notifier.connect(of_.value(), number_, true);
     }
     /// Disconnects the hook permanently. Its function is destroyed as soon as it is not running.
     /// Returns false if it was disconnected before, its fragment is destroyed, or a phase runs.
     bool disconnect() noexcept {
-        return store_ != nullptr && store_->notifier.remove(of_.value(), number_);
+        store_type* const store = store_.find();
+        return store != nullptr && store->notifier.remove(of_.value(), number_);
     }
     /// Returns whether the hook is called. May be called in a phase.
     [[nodiscard]] bool connected() const noexcept {
-        return store_ != nullptr && store_->notifier.is_connected(of_.value(), number_);
+        const store_type* const store = store_.find();
+        return store != nullptr && store->notifier.is_connected(of_.value(), number_);
     }
 
 private:
     template <class>
     friend class hook_calls;
-    basic_connection(detail::store<Layout>& store, basic_id<Layout> of, std::uint64_t number)
-        : store_(&store), of_(of), number_(number) {}
+    basic_connection(store_type& store, basic_id<Layout> of, std::uint64_t number) noexcept
+        : store_(store, store.life.ref()), of_(of), number_(number) {}
 
-    detail::store<Layout>* store_ = nullptr;
+    detail::lifetime_ptr<store_type> store_;
     basic_id<Layout> of_;
     std::uint64_t number_ = 0;
 };

@@ -30,7 +30,10 @@ namespace MUSTER_NAMESPACE {
 /// ends early, by `break` or an exception, unread entities are kept, too. An exception also keeps
 /// the current entity.
 ///
-/// Movable, not copyable. Collects until it is destroyed. May outlive its world, and is empty then.
+/// Movable, not copyable. Collects until it is destroyed. May outlive its world, and is empty then,
+/// like a default-constructed observer, which belongs to no world: refining it throws
+/// `errc::world_ended` or `errc::null_handle`.
+///
 /// Sees the removals when a fragment is destroyed. The next use of the type creates a new fragment,
 /// which it does not observe. Each change of an observed fragment costs about 30 ns more.
 ///
@@ -51,16 +54,17 @@ class basic_observer {
 public:
     using id_type = basic_id<Layout>;
 
+    /// Collects nothing. Assign an observer of a world to it.
+    basic_observer() noexcept = default;
     basic_observer(basic_observer&& other) noexcept
-        : store_(other.store_), query_(other.query_), log_(other.log_) {
-        other.log_ = nullptr;
-    }
+        : store_(std::exchange(other.store_, {})),
+          query_(std::exchange(other.query_, {})),
+          log_(std::exchange(other.log_, nullptr)) {}
     basic_observer& operator=(basic_observer&& other) noexcept {
-        std::swap(store_, other.store_);
-        std::swap(query_, other.query_);
-        detail::change_log* const log = log_;
-        log_ = other.log_;
-        other.log_ = log;
+        basic_observer taken(std::move(other));
+        std::swap(store_, taken.store_);
+        std::swap(query_, taken.query_);
+        std::swap(log_, taken.log_);
         return *this;
     }
     ~basic_observer() {
@@ -69,7 +73,7 @@ public:
             log_->is_abandoned = true;
             return;
         }
-        if (log_->has_world) store_->notifier.remove_observer(*log_);
+        if (store_type* const store = store_.find()) store->notifier.remove_observer(*log_);
         log_->release();
     }
 
@@ -180,8 +184,9 @@ public:
     /// Returns all collected ids, dead or alive, and starts over. O(collected entities).
     [[nodiscard]] std::vector<id_type> take() {
         refuse_in_phase();
-        const detail::array_list<std::uint64_t> values = log_->begin_reading();
         std::vector<id_type> made;
+        if (log_ == nullptr) return made;
+        const detail::array_list<std::uint64_t> values = log_->begin_reading();
         const unread_guard guard{*log_, values};
         made.reserve(values.size());
         for (const std::uint64_t value : values) made.push_back(detail::to_id<Layout>(value));
@@ -190,29 +195,31 @@ public:
     }
 
     /// The number of collected ids, whether or not they match. O(1), like `empty`.
-    [[nodiscard]] std::size_t size() const noexcept { return log_->size(); }
+    [[nodiscard]] std::size_t size() const noexcept { return log_ == nullptr ? 0 : log_->size(); }
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     /// Drops all collected ids. Returns false in a parallel phase, and does nothing.
     bool clear() noexcept {
         if (is_in_phase()) return false;
-        log_->clear();
+        if (log_ != nullptr) log_->clear();
         return true;
     }
 
     // ---- pause and resume ----------------------------------------------------------------------
 
     /// Stops collecting until `resume`, and costs nothing meanwhile. Returns false if it was paused
-    /// before, its world is destroyed, or a parallel phase runs.
+    /// before, its world has ended, or a parallel phase runs.
     bool pause() noexcept { return connect(false); }
     bool resume() noexcept { return connect(true); }
-    [[nodiscard]] bool connected() const noexcept { return log_->has_world && !log_->is_paused; }
+    [[nodiscard]] bool connected() const noexcept {
+        return store_.find() != nullptr && !log_->is_paused;
+    }
 
 private:
     template <class>
     friend class hook_calls;
 
     basic_observer(store_type& store, query_type&& query)
-        : store_(&store), query_(std::move(query)), log_(new detail::change_log) {
+        : store_(store, store.life.ref()), query_(query), log_(new detail::change_log) {
         struct rollback {
             store_type& store;
             detail::change_log* made;
@@ -238,30 +245,36 @@ private:
 
     template <class U>
     [[nodiscard]] id_type fragment_of() const {
-        return store_->id_of(store_->template ensure_fragment<U>());
+        store_type& store = store_.get();
+        return store.id_of(store.template ensure_fragment<U>());
     }
     /// One call for each fragment, in order: the first use of a type gives it its id.
     void subscribe(unsigned kinds, id_type fragment) {
-        store_->gate.refuse_in_change("observing");
-        store_->notifier.subscribe(*log_, store_->catalog.open(fragment.value()), kinds);
+        store_type& store = store_.get();
+        store.gate.refuse_in_change("observing");
+        store.notifier.subscribe(*log_, store.catalog.open(fragment.value()), kinds);
     }
     [[nodiscard]] bool is_in_phase() const noexcept {
-        return log_->has_world && store_->gate.is_parallel();
+        const store_type* const store = store_.find();
+        return store != nullptr && store->gate.is_parallel();
     }
     /// A log has one reader at a time.
     void refuse_in_phase() const {
-        if (log_->has_world) store_->gate.refuse_in_phase("reading an observer");
+        if (const store_type* const store = store_.find())
+            store->gate.refuse_in_phase("reading an observer");
     }
     bool connect(bool wanted) noexcept {
-        if (!log_->has_world || log_->is_paused != wanted) return false;
-        return store_->notifier.connect_observer(*log_, wanted);
+        store_type* const store = store_.find();
+        if (store == nullptr || log_->is_paused != wanted) return false;
+        return store->notifier.connect_observer(*log_, wanted);
     }
 
-    store_type* store_;
+    detail::lifetime_ptr<store_type> store_;
     query_type query_;
-    detail::change_log* log_;  // holds a reference; null: moved from
+    detail::change_log* log_ = nullptr;  // holds a reference; null: belongs to no world
 };
-using observer = basic_observer<layouts::bound>;
+template <class... Ts>
+using observer = basic_observer<layouts::bound, Ts...>;
 
 template <class Layout, class... Ts>
 class basic_observer<Layout, Ts...>::iterator {
@@ -290,8 +303,11 @@ public:
     ~iterator() noexcept(false) {
         const bool has_failed = std::uncaught_exceptions() != exceptions_;
         const bool is_read = !has_failed && at_ < all_.size();
-        log_->end_reading(all_, at_ + (is_read ? 1 : 0));
-        log_->release();
+        if (log_ != nullptr) {
+            log_->end_reading(all_,
+                              store_.find() == nullptr ? all_.size() : at_ + (is_read ? 1 : 0));
+            log_->release();
+        }
         if (changes_.is_open() && !has_failed) changes_.commit();
     }
 
@@ -303,30 +319,32 @@ private:
         : store_(owner.store_),
           query_(owner.query_),
           log_(owner.log_),
-          all_(owner.log_->begin_reading()),
-          changes_(owner.log_->has_world ? scope(*owner.store_) : scope()) {
+          all_(log_ != nullptr ? log_->begin_reading() : detail::array_list<std::uint64_t>()),
+          changes_(store_.find() != nullptr ? scope(store_.get()) : scope()) {
+        if (log_ == nullptr) return;
         log_->hold();
         find_next();
     }
     [[nodiscard]] bool shows(id_type e) const noexcept {
-        return query_.has_no_terms() || query_.matches(e);
+        return query_.has_no_terms() || query_.is_match(e);
     }
     void find_next() noexcept {
+        if (store_.find() == nullptr) at_ = all_.size();  // the world has ended: so does the loop
         while (at_ < all_.size() && !shows(detail::to_id<Layout>(all_[at_]))) ++at_;
     }
     template <class T>
     [[nodiscard]] typename detail::term_traits<T>::value value_of(id_type e) const noexcept {
         using type = typename detail::term_traits<T>::type;
-        type* const found = store_->template find_value<type>(e);
+        type* const found = query_.store_->template find_value<type>(e);
         if constexpr (detail::term_traits<T>::is_optional)
             return found;
         else
             return *found;
     }
 
-    store_type* store_;
+    detail::lifetime_ptr<store_type> store_;
     query_type query_;
-    detail::change_log* log_;  // holds a reference
+    detail::change_log* log_;  // holds a reference; null: the observer belongs to no world
     detail::array_list<std::uint64_t> all_;
     scope changes_;
     std::size_t at_ = 0;

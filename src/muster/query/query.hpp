@@ -51,7 +51,8 @@ constexpr bool has_parallel_header() {
 
 /// A query of a world, as a value: copy it, store it, run it again. The world caches the chunks
 /// that match and checks only new chunks. Equal queries share this list, which is created on first
-/// use. A query must not outlive its world.
+/// use. A query may outlive its world; every call then throws `errc::world_ended`. Every call of a
+/// null query throws `errc::null_handle`.
 ///
 /// Loops visit entities by chunk, in order of chunk creation, then by row. They skip entities with
 /// a hidden fragment, unless the query names the fragment, and entities without components. If the
@@ -77,6 +78,9 @@ class basic_query : public detail::query_batch<Layout> {
 public:
     using id_type = basic_id<Layout>;
 
+    /// Creates the null query. Assign a query of a world to it.
+    basic_query() noexcept = default;
+
     // ---- more terms: each call returns a new query ---------------------------------------------
 
     /// Only entities that have all of these. Throws `errc::limit` beyond 16 terms.
@@ -92,6 +96,7 @@ public:
     }
     /// Like `with(fragments...)`, for a list of ids.
     [[nodiscard]] basic_query with(std::span<const id_type> fragments) const {
+        world_.require();
         basic_query made(*this);
         for (const id_type fragment : fragments)
             made.add_term(detail::term_kind::with, 0, named(fragment));
@@ -110,6 +115,7 @@ public:
         return refined(detail::term_kind::without, 0, named(fragments)...);
     }
     [[nodiscard]] basic_query without(std::span<const id_type> fragments) const {
+        world_.require();
         basic_query made(*this);
         for (const id_type fragment : fragments)
             made.add_term(detail::term_kind::without, 0, named(fragment));
@@ -131,6 +137,7 @@ public:
         return made.refined(detail::term_kind::any, made.terms_.new_group(), named(fragments)...);
     }
     [[nodiscard]] basic_query any(std::span<const id_type> fragments) const {
+        world_.require();
         basic_query made(*this);
         const std::uint8_t group = made.terms_.new_group();
         for (const id_type fragment : fragments)
@@ -245,12 +252,13 @@ private:
     using state::shared_list;
     using state::start_rows;
     using state::terms_;
+    using state::world_;
     using typename state::here_type;
     using typename state::name;
 
     basic_query(store_type& store, detail::query_cache& cache) : base(store, cache) {
         (add_term(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
-                  0, state::template typed<typename argument<Ts>::type>()),
+                  0, state::template ensure_typed<typename argument<Ts>::type>()),
          ...);
     }
 
@@ -277,12 +285,14 @@ private:
 
     /// Loops open their scope only after this call. So if no scope is open, no loop uses a list.
     [[nodiscard]] detail::chunk_range chunks() const {
+        world_.require();
         if (store_->gate.is_parallel()) [[unlikely]]
             return shared_chunks();
         return cache_->read(list(), store_->depth() != 0);
     }
     /// Like `chunks`, for a loop that may write the components.
     [[nodiscard]] detail::chunk_range chunks_to_loop() const {
+        world_.require();
         if (store_->gate.concerns_loops()) [[unlikely]]
             return chunks_to_mark();
         return cache_->read(list(), store_->depth() != 0);
@@ -323,5 +333,7 @@ private:
         return state::template start_for<Walk>({wanted, sizeof...(Ts)});
     }
 };
+template <class... Ts>
+using query = basic_query<layouts::bound, Ts...>;
 
 }  // namespace MUSTER_NAMESPACE

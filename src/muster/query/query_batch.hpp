@@ -36,6 +36,7 @@ public:
             "muster: set copies the value to each entity, but this component cannot be copied.");
         static_assert(all_differ<Us...> || (... || is_with<Us>),
                       "muster: pass each component type only once.");
+        world_.require();
         const change_shape changes[] = {
             {&store_->fragment_of(__builtin_addressof(values)), change_kind::put}...};
         const void* const given[] = {store_type::address_of(__builtin_addressof(values))...};
@@ -49,6 +50,7 @@ public:
     /// has none.
     template <fragment_argument F>
     std::size_t set(const F& fragment) const {
+        world_.require();
         const std::uint64_t all[] = {id_type(fragment).value()};
         return store_->batch.put_defaults(finder(), change_kind::put, all, "set");
     }
@@ -56,6 +58,7 @@ public:
     template <class... Us>
         requires(sizeof...(Us) > 0)
     std::size_t add() const {
+        world_.require();
         const std::uint64_t all[] = {store_->template ensure_fragment<Us>().id...};
         return store_->batch.put_defaults(finder(), change_kind::keep, all, "add");
     }
@@ -69,6 +72,7 @@ public:
     template <class... Us>
         requires(sizeof...(Us) > 0)
     std::size_t remove() const {
+        world_.require();
         const std::uint64_t all[] = {store_->template ensure_fragment<Us>().id...};
         return store_->batch.remove_all(finder(), all);
     }
@@ -79,18 +83,21 @@ public:
         return store_->batch.remove_all(finder(), all);
     }
     std::size_t remove(std::span<const id_type> fragments) const {
+        world_.require();
         array_list<std::uint64_t> all;
         for (const id_type f : fragments) all.push_back(f.value());
         return store_->batch.remove_all(finder(), {all.data(), all.size()});
     }
     /// Removes all components of each entity. The entities stay alive.
     std::size_t clear() const {
+        world_.require();
         const change_shape all[] = {{nullptr, change_kind::clear}};
         return store_->batch.change_all(finder(), all, {}, "clear");
     }
     /// Destroys each entity. Keeps world-owned ids, which are the fragments of C++ types. Destroys
     /// user-defined fragments separately, after the other entities.
     std::size_t destroy(std::source_location where = std::source_location::current()) const {
+        world_.require();
         const change_shape all[] = {{nullptr, change_kind::destroy}};
         return store_->batch.change_all(finder(), all, {}, "destroy", where);
     }
@@ -99,6 +106,7 @@ protected:
     using base::base;
     using base::finder;
     using base::store_;
+    using base::world_;
 };
 
 }  // namespace muster::detail

@@ -143,7 +143,7 @@ public:
 
     /// `walk` is empty if `chunks` has all matching rows.
     query_iterator(store_type& from, const chunk_range& chunks, walk_of<Layout>&& walk)
-        : store_(&from),
+        : store_(from, from.life.ref()),
           walk_(std::move(walk)),
           changes_(from),
           at_(chunks.begin()),
@@ -175,6 +175,8 @@ public:
 private:
     void find_rows() {
         row_ = size_ = 0;
+        const store_type* const store = store_.find();
+        if (store == nullptr) return;  // the world has ended: so does the loop
         if (walk_) return find_walked(std::index_sequence_for<Ts...>{});
         while (at_ != end_ && (*at_)->size == 0) ++at_;
         if (at_ == end_) return;
@@ -182,7 +184,7 @@ private:
         size_ = chunk.size;
         ids_ = ids_of<Layout>(chunk);
         columns_ = std::tuple{term_traits<Ts>::fetch(
-            store_->template find_fragment<typename term_traits<Ts>::type>(), chunk)...};
+            store->template find_fragment<typename term_traits<Ts>::type>(), chunk)...};
     }
     template <std::size_t... I>
     void find_walked(std::index_sequence<I...>) {
@@ -193,7 +195,7 @@ private:
         columns_ = std::tuple{query_column<Ts>(walk_->find(I, found.lane))...};
     }
 
-    const store_type* store_;
+    lifetime_ptr<const store_type> store_;
     walk_of<Layout> walk_;
     typename store_type::scope changes_;
     int exceptions_ = std::uncaught_exceptions();

@@ -20,14 +20,14 @@ public:
     using id_type = basic_id<Layout>;
 
     /// Whether the entity matches; false for any id that is not alive.
-    [[nodiscard]] bool matches(id_type e) const noexcept {
-        const auto* const found = store_->find(e);
-        return found != nullptr &&
-               cache_->matches(terms_, store_->graph.at(found->chunk()), e.value());
+    [[nodiscard]] bool matches(id_type e) const {
+        world_.require();
+        return is_match(e);
     }
     /// Returns a sentence that states whether the entity matches, and why, term by term. Accepts
     /// any id.
     [[nodiscard]] std::string explain(id_type e) const {
+        world_.require();
         const auto* const found = store_->find(e);
         if (found == nullptr)
             return text(store_->errors.describe(e.value()), " does not match: it is not alive");
@@ -37,15 +37,17 @@ public:
             return text(store_->errors.describe(e.value()),
                         " does not match: it has no components, and queries "
                         "return only entities with components");
-        return text(store_->errors.describe(e.value()), matches(e) ? " matches" : " does not match",
-                    why.empty() ? "" : ": ", why);
+        return text(store_->errors.describe(e.value()),
+                    is_match(e) ? " matches" : " does not match", why.empty() ? "" : ": ", why);
     }
 
 protected:
     using store_type = store<Layout>;
     using here_type = walk_here<Layout>;
 
-    query_state(store_type& store, query_cache& cache) noexcept : store_(&store), cache_(&cache) {}
+    query_state() noexcept = default;
+    query_state(store_type& store, query_cache& cache) noexcept
+        : world_(store.life.ref()), store_(&store), cache_(&cache) {}
 
     // ---- terms ---------------------------------------------------------------------------------
 
@@ -56,6 +58,12 @@ protected:
     };
     template <class T>
     [[nodiscard]] name typed() const {
+        world_.require();
+        return ensure_typed<T>();
+    }
+    /// Like `typed`, for a query whose world is alive.
+    template <class T>
+    [[nodiscard]] name ensure_typed() const {
         static_assert(is_component<T>);
         // Creates the fragment now, so that its number does not depend on which entity is first.
         (void)store_->template ensure_fragment<T>();
@@ -63,6 +71,7 @@ protected:
     }
     template <class F>
     [[nodiscard]] name named(const F& fragment) const {
+        world_.require();
         if constexpr (fragment_argument<F>)
             return {id_type(fragment).value(), false};
         else
@@ -70,6 +79,7 @@ protected:
     }
     template <class F>
     [[nodiscard]] id_type id_of(const F& fragment) const {
+        world_.require();
         if constexpr (fragment_argument<F>)
             return id_type(fragment);
         else
@@ -84,6 +94,12 @@ protected:
         list_ = nullptr;
     }
     [[nodiscard]] bool has_no_terms() const noexcept { return terms_.size() == 0; }
+    /// Like `matches`, for a query whose world is alive.
+    [[nodiscard]] bool is_match(id_type e) const noexcept {
+        const auto* const found = store_->find(e);
+        return found != nullptr &&
+               cache_->matches(terms_, store_->graph.at(found->chunk()), e.value());
+    }
 
     // ---- lists and walks -----------------------------------------------------------------------
 
@@ -133,8 +149,9 @@ protected:
         return {};
     }
 
-    store_type* store_;
-    query_cache* cache_;
+    lifetime_ref world_;  // every public call begins with `require`
+    store_type* store_ = nullptr;
+    query_cache* cache_ = nullptr;
     terms terms_;
     mutable match_list* list_ = nullptr;  // null: not looked up yet
 };

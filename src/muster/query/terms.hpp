@@ -36,6 +36,8 @@ class MUSTER_API terms {
 public:
     static constexpr std::size_t limit = 16;
 
+    terms() noexcept {}  // NOLINT(modernize-use-equals-default): leaves the array uninitialized
+
     /// Throws `errc::limit` beyond `limit` terms.
     void add(const term& wanted) {
         if (size_ == limit) [[unlikely]]
@@ -90,7 +92,9 @@ private:
     std::uint8_t size_ = 0;
     std::uint8_t groups_ = 0;
     resolver_index order_ = resolver_index::none;
-    term all_[limit];
+    union {
+        term all_[limit];
+    };
 };
 
 }  // namespace muster::detail

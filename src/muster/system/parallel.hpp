@@ -30,6 +30,7 @@ template <class Layout, class... Ts>
 template <class Callback>
 void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
                                         Callback& callback) const {
+    world_.require();
     if (store_->gate.is_parallel()) return each(callback);  // a phase divides rows only once
     static constinit detail::pace recent_pace;              // of the rows of this callback
     const detail::shared_rows all = shared_rows();

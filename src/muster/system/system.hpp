@@ -21,8 +21,9 @@
 namespace MUSTER_NAMESPACE {
 
 /// A handle to a system of a world: a function, a group of other systems, or both. Copies refer to
-/// the same system, which stays in its world until it is removed. Using a removed system throws
-/// `errc::unknown_system`. Calls chain: `w.system("move").after("input").each(...)`.
+/// the same system, which stays in its world until it is removed. Using a removed system or the null
+/// system throws `errc::unknown_system`. A handle may outlive its world; using it then throws
+/// `errc::world_ended`. Calls chain: `w.system("move").after("input").each(...)`.
 ///
 /// All calls require exclusive access to the world, like changes. In a parallel phase, all but
 /// `name`, `is_enabled`, `timings` and comparisons throw `errc::in_scope`. A running system may
@@ -36,6 +37,7 @@ class basic_system : public detail::system_ref<Layout> {
 public:
     using id_type = basic_id<Layout>;
 
+    /// Creates the null system.
     basic_system() = default;
 
     // ---- functions -----------------------------------------------------------------------------
@@ -76,7 +78,9 @@ public:
     /// the query belongs to another world.
     template <class... Ts>
     [[nodiscard]] with_query<Ts...> query(const basic_query<Layout, Ts...>& shared) const {
-        if (shared.store_ != &owner().entities)
+        const systems_type& mine = owner();
+        shared.world_.require();
+        if (shared.store_ != &mine.entities)
             detail::raise(errc::foreign_entity,
                           detail::text("the query for the system \"", base::name(),
                                        "\" belongs to another world"));
@@ -282,7 +286,9 @@ private:
         }
     }
 };
-using system_handle = basic_system<layouts::bound>;
+using system = basic_system<layouts::bound>;
+/// A second name, which `using namespace muster` does not make ambiguous with `::system`.
+using system_handle = system;
 
 /// A system, and the query that it will use.
 template <class Layout>
@@ -300,8 +306,8 @@ public:
 
 private:
     friend basic_system;
-    with_query(const basic_system& system, const basic_query<Layout, Ts...>& query)
-        : system_(system), query_(query) {}
+    with_query(const basic_system& owner, const basic_query<Layout, Ts...>& query)
+        : system_(owner), query_(query) {}
     basic_system system_;
     basic_query<Layout, Ts...> query_;
 };

@@ -28,9 +28,10 @@ template <class Layout>
 class system_ref {
 public:
     system_ref() = default;
-    /// False for the null system, and for a removed system.
+    /// False for the null system, for a removed system, and after the end of the world.
     explicit operator bool() const noexcept {
-        return owner_ != nullptr && owner_->all.find(number_) != nullptr;
+        const systems<Layout>* const owner = owner_.find();
+        return owner != nullptr && owner->all.find(number_) != nullptr;
     }
     /// All null systems are equal.
     friend bool operator==(const system_ref& a, const system_ref& b) noexcept {
@@ -57,11 +58,12 @@ public:
 
 protected:
     friend struct systems<Layout>;
-    system_ref(systems<Layout>& owner, std::uint64_t number) : owner_(&owner), number_(number) {}
+    system_ref(systems<Layout>& owner, std::uint64_t number) noexcept
+        : owner_(owner, owner.entities.life.ref()), number_(number) {}
 
     [[nodiscard]] systems<Layout>& owner() const {
-        if (owner_ == nullptr) raise(errc::unknown_system, "this system handle is null");
-        return *owner_;
+        if (owner_.is_null()) raise(errc::unknown_system, "this system handle is null");
+        return owner_.get();
     }
     [[nodiscard]] system_data& data() const { return owner().all.get(number_); }
     /// Like `data`, for changes. Throws `errc::in_scope` in a parallel phase.
@@ -76,10 +78,10 @@ protected:
 
 private:
     [[nodiscard]] bool is_null() const noexcept {
-        return owner_ == nullptr || schedule::is_missing(number_);
+        return owner_.is_null() || schedule::is_missing(number_);
     }
 
-    systems<Layout>* owner_ = nullptr;
+    lifetime_ptr<systems<Layout>> owner_;
     std::uint64_t number_ = 0;
 };
 
@@ -123,10 +125,10 @@ struct systems {
     schedule all{};
 
     [[nodiscard]] system_data& get(const system_ref<Layout>& system) {
-        if (system.owner_ != nullptr && system.owner_ != this)
+        if (&system.owner() != this)
             raise(errc::unknown_system,
                   text("the system \"", system.name(), "\" belongs to another world"));
-        return system.data();
+        return all.get(system.number_);
     }
     /// Returns the group that an id stands for, and creates it if necessary.
     [[nodiscard]] system_data& ensure(basic_id<Layout> id) {

@@ -46,7 +46,6 @@ public:
     }
 
     bool is_paused = false;  // `note` does nothing
-    bool has_world = true;   // false once the world is destroyed
     bool is_abandoned =
         false;  // its observer was destroyed in a parallel phase, whose end releases it
 

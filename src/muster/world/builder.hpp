@@ -12,10 +12,13 @@
 namespace MUSTER_NAMESPACE {
 
 /// Owns component values and copies them into each entity that it creates. Movable, not copyable.
-/// Belongs to its world and must not outlive it. Only one thread at a time may use it. In a phase,
-/// values can be set and removed; the calls that create entities are refused.
+/// Only one thread at a time may use it. May outlive its world: `set` and the calls that create
+/// entities then throw `errc::world_ended`. In a phase, values can be set and removed; the calls
+/// that create entities are refused.
 template <class Layout>
 class basic_builder {
+    using store_type = detail::store<Layout>;
+
 public:
     using id_type = basic_id<Layout>;
     using at_type = basic_at<Layout>;
@@ -29,6 +32,7 @@ public:
         static_assert(is_copyable<type>::value,
                       "muster: a builder copies its values, but this type cannot be copied.");
         static_assert(detail::is_component<type>);
+        store_.require();
         if constexpr (!std::is_array_v<type>)  // else refused
             put({true,
                  {},
@@ -40,6 +44,7 @@ public:
     /// the builder is used.
     template <detail::fragment_argument F, class T>
     basic_builder& set(const F& fragment, T&& value) {
+        store_.require();
         auto given = with(fragment, std::forward<T>(value));
         using type = typename decltype(given)::value_type;
         static_assert(is_copyable<type>::value,
@@ -51,6 +56,7 @@ public:
     /// Adds a tag, or the default value of a fragment that has values.
     template <detail::fragment_argument F>
     basic_builder& set(const F& fragment) {
+        store_.require();
         put({false, id_type(fragment), detail::no_type, {}});
         return *this;
     }
@@ -83,17 +89,18 @@ public:
     }
     /// Creates `count` entities; all or none.
     std::vector<id_type> spawn_many(std::size_t count) {
-        store_->spawner.prepare(count);
+        store_.get().spawner.prepare(count);
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
     }
     /// Like `spawn_many`, but writes an id to each element of `out`.
     void spawn_into(std::span<id_type> out) {
-        store_->gate.refuse_in_change("spawn");
-        resolve();
-        store_->spawner.spawn_many(detail::store<Layout>::ids_of(out),
-                                   store_->catalog.ensure_set(set_), {fragments_, addresses_});
+        store_type& store = store_.get();
+        store.gate.refuse_in_change("spawn");
+        resolve(store);
+        store.spawner.spawn_many(store_type::ids_of(out), store.catalog.ensure_set(set_),
+                                 {fragments_, addresses_});
     }
     /// Creates a copy of `prototype`, in which the builder's components replace or extend those of
     /// `prototype`.
@@ -104,25 +111,27 @@ public:
     }
     /// Like `clone`, but creates `count` copies; all or none.
     std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
-        store_->require(prototype, "clone");
-        store_->spawner.prepare(count);
+        store_type& store = store_.get();
+        store.require(prototype, "clone");
+        store.spawner.prepare(count);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;
     }
     /// Like `clone_many`, but writes an id to each element of `out`.
     void clone_into(std::span<id_type> out, at_type prototype) {
-        store_->gate.refuse_in_change("clone");
-        store_->require(prototype, "clone");
-        resolve();
-        store_->spawner.clone_many(detail::store<Layout>::ids_of(out), prototype,
-                                   store_->catalog.ensure_set(set_), {fragments_, addresses_});
+        store_type& store = store_.get();
+        store.gate.refuse_in_change("clone");
+        store.require(prototype, "clone");
+        resolve(store);
+        store.spawner.clone_many(store_type::ids_of(out), prototype, store.catalog.ensure_set(set_),
+                                 {fragments_, addresses_});
     }
 
 private:
     template <class>
     friend class spawn_calls;
-    explicit basic_builder(detail::store<Layout>& from) noexcept : store_(&from) {}
+    explicit basic_builder(store_type& from) noexcept : store_(from, from.life.ref()) {}
 
     struct part {
         bool is_typed;     // the fragment is that of `type`
@@ -143,7 +152,7 @@ private:
     }
 
     /// Looks up all fragments again, since a fragment may have been destroyed since the last use.
-    void resolve() {
+    void resolve(store_type& store) {
         set_.clear();
         fragments_.clear();
         addresses_.clear();
@@ -151,19 +160,19 @@ private:
             if (component.value) {
                 detail::fragment_data& fragment =
                     component.is_typed
-                        ? store_->catalog.ensure(component.type, *component.value.type)
-                        : store_->catalog.ensure(component.fragment.value(),
-                                                 {component.value.type, component.type});
+                        ? store.catalog.ensure(component.type, *component.value.type)
+                        : store.catalog.ensure(component.fragment.value(),
+                                               {component.value.type, component.type});
                 fragments_.push_back(&fragment);
                 addresses_.push_back(component.value.room);
             }
-            set_.push_back(component.value ? fragments_.back()
-                                           : &store_->catalog.typed_or_tag(
-                                                 component.fragment.value(), nullptr));
+            set_.push_back(component.value
+                               ? fragments_.back()
+                               : &store.catalog.typed_or_tag(component.fragment.value(), nullptr));
         }
     }
 
-    detail::store<Layout>* store_;
+    detail::lifetime_ptr<store_type> store_;
     std::vector<part> values_;
     detail::array_list<detail::fragment_data*> set_;        // all; filled by `resolve`
     detail::array_list<detail::fragment_data*> fragments_;  // the fragments that have a value

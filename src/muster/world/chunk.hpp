@@ -36,8 +36,8 @@ const fragment_data& fragment_for(const store<Layout>& from, basic_id<Layout> f)
 
 /// A handle to a chunk of a world, which stores all entities that have exactly the same fragments.
 /// Each use is checked: throws `errc::dead_chunk` if the chunk was freed, by `collect_garbage` or
-/// because a fragment was destroyed. The null chunk stands for entities without fragments and is
-/// always empty.
+/// because a fragment was destroyed, and `errc::world_ended` after the end of the world. The null
+/// chunk stands for entities without fragments and is always empty.
 ///
 /// Inserting an entity into the chunk, or removing one, invalidates its spans. Threads may make
 /// const calls concurrently; the caller synchronises access to the values.
@@ -50,16 +50,16 @@ public:
     basic_chunk() = default;
 
     /// Returns false for the null chunk.
-    explicit operator bool() const noexcept { return store_ != nullptr; }
+    explicit operator bool() const noexcept { return !store_.is_null(); }
 
     /// Returns the number of rows.
-    [[nodiscard]] std::size_t size() const { return store_ == nullptr ? 0 : data().size; }
+    [[nodiscard]] std::size_t size() const { return store_.is_null() ? 0 : data().size; }
     /// Returns whether the chunk has no rows.
     [[nodiscard]] bool empty() const { return size() == 0; }
 
     /// Returns the entities, row by row.
     [[nodiscard]] std::span<const id_type> entities() const {
-        if (store_ == nullptr) return {};
+        if (store_.is_null()) return {};
         const detail::chunk_data& chunk = data();
         // SAFETY: the column `ids` stores values of `id_type`.
         return {reinterpret_cast<const id_type*>(chunk.ids.data), chunk.size};
@@ -67,7 +67,7 @@ public:
 
     /// Returns the ids of its fragments, in the order in which the world first used them.
     [[nodiscard]] std::span<const id_type> fragments() const {
-        if (store_ == nullptr) return {};
+        if (store_.is_null()) return {};
         const detail::chunk_data& chunk = data();
         // SAFETY: `fragment_ids` stores values of `id_type`, written when the chunk was created.
         return {reinterpret_cast<const id_type*>(chunk.fragment_ids.data()),
@@ -78,17 +78,17 @@ public:
     /// have T.
     template <class T>
     [[nodiscard]] std::span<T> components() const {
-        if (store_ == nullptr)
+        if (store_.is_null())
             detail::raise(errc::missing_component,
                           detail::text("the null chunk has no ", detail::type_name<T>()));
-        return span_of<T>(store_->template find_fragment<T>());
+        return span_of<T>(store_.get().template find_fragment<T>());
     }
     /// Like `components` by type, for a fragment. Throws as `world::get` does if the id is no
     /// fragment or its values are not of type T.
     template <class T>
     [[nodiscard]] std::span<T> components(id_type fragment) const {
-        if (store_ == nullptr) return components<T>();
-        return span_of<T>(detail::fragment_for<T>(*store_, fragment));
+        if (store_.is_null()) return components<T>();
+        return span_of<T>(detail::fragment_for<T>(store_.get(), fragment));
     }
     template <class T>
     [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
@@ -97,17 +97,18 @@ public:
     /// Returns the address of the first value, whatever its type; null if the chunk does not have
     /// the fragment or it is a tag.
     [[nodiscard]] void* raw(id_type fragment) const {
-        if (store_ == nullptr) return nullptr;
+        if (store_.is_null()) return nullptr;
+        detail::store<Layout>& store = store_.get();
         const detail::chunk_data& chunk = data();
-        const detail::fragment_data& known = store_->find_fragment(fragment);
-        store_->mark_written(known, chunk);
+        const detail::fragment_data& known = store.find_fragment(fragment);
+        store.mark_written(known, chunk);
         return chunk.has(known) && known.type->size != 0 ? known.base(chunk.index) : nullptr;
     }
 
     /// Returns whether the chunk has T.
     template <class T>
     [[nodiscard]] bool has() const {
-        return store_ != nullptr && data().has(store_->template find_fragment<T>());
+        return !store_.is_null() && data().has(store_.get().template find_fragment<T>());
     }
     /// Returns whether the chunk has this fragment. Accepts any id, dead and foreign ids included.
     [[nodiscard]] bool has(id_type fragment) const {
@@ -126,7 +127,7 @@ private:
     friend class fragment_calls;
     basic_chunk(detail::store<Layout>& from, const detail::chunk_data& chunk) noexcept {
         if (chunk.index == detail::chunk_index{}) return;
-        store_ = &from;
+        store_ = {from, from.life.ref()};
         index_ = chunk.index;
         serial_ = chunk.serial;
     }
@@ -134,11 +135,11 @@ private:
     template <class T>
     [[nodiscard]] std::span<T> span_of(const detail::fragment_data& fragment) const {
         const detail::chunk_data& chunk = data();
-        store_->mark_written(fragment, chunk);
+        store_.get().mark_written(fragment, chunk);
         return detail::span_of<T>(fragment, chunk, 0, chunk.size);
     }
     [[nodiscard]] const detail::chunk_data& data() const {
-        const detail::chunk_data* const found = store_->graph.find(index_, serial_);
+        const detail::chunk_data* const found = store_.get().graph.find(index_, serial_);
         if (found == nullptr) [[unlikely]]
             detail::raise(errc::dead_chunk,
                           "this chunk was freed by collect_garbage() or by destroying a fragment; "
@@ -146,7 +147,7 @@ private:
         return *found;
     }
 
-    detail::store<Layout>* store_ = nullptr;
+    detail::lifetime_ptr<detail::store<Layout>> store_;
     detail::chunk_index index_{};
     std::uint64_t serial_ = 0;
 };

@@ -18,7 +18,8 @@
 
 namespace MUSTER_NAMESPACE {
 
-/// A buffer of commands for a world. It must not outlive its world.
+/// A buffer of commands for a world. Recording for a world that has ended, and submitting, throw
+/// `errc::world_ended`; in a buffer that was moved from, they throw `errc::null_handle`.
 ///
 /// Values are moved into the buffer, so they need not be copyable. An invalid id is detected at
 /// once: null throws `errc::dead_entity`, or `errc::dead_fragment` as a fragment; an id of another
@@ -37,6 +38,7 @@ class basic_command_buffer {
     template <class Arg>
     using bound_value = detail::bound_value<Arg>;
     using kind = detail::change_kind;
+    using store_type = detail::store<Layout>;
 
 public:
     using id_type = basic_id<Layout>;
@@ -44,19 +46,23 @@ public:
 
     /// Creates an empty buffer. Any thread may call it at any time.
     explicit basic_command_buffer(basic_world<Layout>& w)
-        : store_(&w.store_), changes_(store_->submissions.take_empty()) {}
-    /// Moves the commands. Afterwards `other` can only be destroyed.
+        : store_(w.store_, w.store_.life.ref()), changes_(w.store_.submissions.take_empty()) {}
+    /// Moves the commands. Afterwards `other` is empty and belongs to no world.
     basic_command_buffer(basic_command_buffer&& other) noexcept
-        : store_(other.store_),
+        : store_(std::exchange(other.store_, {})),
           changes_(std::exchange(other.changes_, nullptr)),
           ids_(std::move(other.ids_)) {}
     basic_command_buffer& operator=(const basic_command_buffer&) = delete;
     /// Discards the commands that were not submitted.
     ~basic_command_buffer() {
-        if (changes_ == nullptr) return;
+        store_type* const store = store_.find();
+        if (store == nullptr) {
+            delete changes_;
+            return;
+        }
         drop();
-        store_->submissions.put_back(changes_);
-        store_->submissions.put_ids(ids_);
+        store->submissions.put_back(changes_);
+        store->submissions.put_ids(ids_);
     }
 
     /// Records an entity with these components. Reserves its id at once; the entity is alive when
@@ -137,7 +143,9 @@ public:
 
     /// Returns the number of commands not yet submitted; `spawn` with two components is three.
     /// O(1).
-    [[nodiscard]] std::size_t pending() const noexcept { return changes_->size(); }
+    [[nodiscard]] std::size_t pending() const noexcept {
+        return changes_ == nullptr ? 0 : changes_->size();
+    }
     /// Returns whether there are no commands.
     [[nodiscard]] bool empty() const noexcept { return pending() == 0; }
     /// Drops all commands and destroys their values; ids that `spawn` returned are never alive.
@@ -150,11 +158,12 @@ private:
 
     template <class... Args>
     id_type spawn_of(bound_value<Args>... values) {
+        store_type& store = store_.get();
         const detail::change list[] = {values.describe(kind::put)..., {}};
         detail::recording all(*changes_);
         changes_->add(kind::spawn, 0);
-        record_values({0, {}}, {list, sizeof...(Args)});
-        if (ids_.empty()) store_->parallel.reserve_ids(ids_);
+        record_values(store, {0, {}}, {list, sizeof...(Args)});
+        if (ids_.empty()) store.parallel.reserve_ids(ids_);
         const std::uint64_t made = ids_.back();
         ids_.pop_back();
         all.keep(made);
@@ -163,25 +172,24 @@ private:
     template <class... Args>
     void set_of(at_type e, bound_value<Args>... values) {
         const detail::change list[] = {values.describe(kind::put)...};
-        store_->parallel.refuse_impossible(e, "set");
-        detail::recording all(*changes_);
-        record_values(e, list);
-        all.keep();
+        record(e, "set", list);
     }
-    void record_values(detail::target of, detail::slice<const detail::change> list) {
+    void record_values(store_type& store, detail::target of,
+                       detail::slice<const detail::change> list) {
         for (const detail::change& given : list)
-            store_->parallel.refuse_impossible(given.fragment, of.where);
+            store.parallel.refuse_impossible(given.fragment, of.where);
         for (const detail::change& given : list) changes_->add(given, of);
     }
     void record(at_type e, const char* call, detail::slice<const detail::change> list) {
-        store_->parallel.refuse_impossible(e, call);
+        store_type& store = store_.get();
+        store.parallel.refuse_impossible(e, call);
         detail::recording all(*changes_);
-        record_values(e, list);
+        record_values(store, e, list);
         all.keep();
     }
     /// Records a change of the whole entity.
     void record_whole(at_type e, const char* call, kind what) {
-        store_->parallel.refuse_impossible(e, call);
+        store_.get().parallel.refuse_impossible(e, call);
         changes_->add(what, e.id.value()).where = e.where;
     }
     [[nodiscard]] static detail::change default_of(kind what, detail::fragment_name fragment) {
@@ -195,14 +203,20 @@ private:
             return detail::fragment_name::of<F>();
     }
 
-    void drop() noexcept { changes_ = store_->submissions.discard(changes_); }
+    void drop() noexcept {
+        if (store_type* const store = store_.find())
+            changes_ = store->submissions.discard(changes_);
+        else if (changes_ != nullptr)
+            changes_->rewind({});
+    }
     /// Passes the commands to the world.
     void hand_over() {
-        if (!empty()) changes_ = store_->submissions.hand_over(changes_);
+        store_type& store = store_.get();
+        if (!empty()) changes_ = store.submissions.hand_over(changes_);
     }
 
-    detail::store<Layout>* store_;
-    detail::recorder* changes_;              // owned
+    detail::lifetime_ptr<store_type> store_;
+    detail::recorder* changes_;              // owned; null: moved from
     detail::array_list<std::uint64_t> ids_;  // reserved and unused
 };
 using command_buffer = basic_command_buffer<layouts::bound>;

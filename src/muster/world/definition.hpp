@@ -15,8 +15,9 @@ namespace MUSTER_NAMESPACE {
 /// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
 /// takes effect at once for all later changes; components that entities already have stay as they
 /// are. Throws `errc::dead_fragment` if the fragment was destroyed; a failed call changes nothing.
-/// A definition must not outlive its world. In a phase, calls that define are refused; `id` and
-/// those that begin with `is_` may be called, and so may `codec()`.
+/// After the end of the world, all calls except for `id` throw `errc::world_ended`. In a phase,
+/// calls that define are refused; `id` and those that begin with `is_` may be called, and so may
+/// `codec()`.
 template <class Layout, class T>
 class basic_definition {
 public:
@@ -30,7 +31,7 @@ public:
     /// Like `world::name`: error messages show it, and `lookup` finds the fragment by it.
     basic_definition& name(std::string_view text) {
         (void)fragment();
-        store_->catalog.name({id_.value(), {}}, text);
+        store_.get().catalog.name({id_.value(), {}}, text);
         return *this;
     }
 
@@ -42,8 +43,8 @@ public:
         static_assert(detail::is_component<type>);
         auto made = detail::boxed_value::holding(static_cast<type>(std::forward<Value>(value)));
         (void)fragment();
-        detail::fragment_data& which = store_->template ensure_fragment<type>(id_, nullptr);
-        const detail::busy_guard busy(store_->gate);
+        detail::fragment_data& which = store_.get().template ensure_fragment<type>(id_, nullptr);
+        const detail::busy_guard busy(store_.get().gate);
         const detail::boxed_value old = std::move(which.default_value);
         which.default_value = std::move(made);
         which.is_untyped = false;
@@ -72,7 +73,7 @@ public:
                                                 ::new (to) T(call(*static_cast<const T*>(from)));
                                         }};
         detail::fragment_data& which = fragment();
-        const detail::busy_guard busy(store_->gate);
+        const detail::busy_guard busy(store_.get().gate);
         const detail::duplicate_function old = std::move(which.duplicate);
         which.duplicate = std::move(made);
         return *this;
@@ -84,8 +85,8 @@ public:
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     basic_definition& needs() {
-        detail::fragment_data* const all[] = {&store_->template ensure_fragment<Ts>()...};
-        store_->catalog.add_needs(id_.value(), all);
+        detail::fragment_data* const all[] = {&store_.get().template ensure_fragment<Ts>()...};
+        store_.get().catalog.add_needs(id_.value(), all);
         return *this;
     }
     /// Like `needs` by type, for fragments.
@@ -93,20 +94,20 @@ public:
         requires(sizeof...(Fragments) > 0)
     basic_definition& needs(const Fragments&... fragments) {
         detail::fragment_data* const all[] = {&needed(fragments)...};
-        store_->catalog.add_needs(id_.value(), all);
+        store_.get().catalog.add_needs(id_.value(), all);
         return *this;
     }
 
     /// Sets whether clones omit this fragment.
     basic_definition& unique(bool is = true) {
         fragment().is_unique = is;
-        store_->catalog.invalidate_traits();
+        store_.get().catalog.invalidate_traits();
         return *this;
     }
     /// Sets whether queries that do not name this fragment skip the chunks that have it.
     basic_definition& hidden(bool is = true) {
         fragment().is_hidden = is;
-        store_->catalog.invalidate_traits();
+        store_.get().catalog.invalidate_traits();
         return *this;
     }
     /// Stores the values outside of the chunks. Adding or removing the fragment then moves no
@@ -114,7 +115,7 @@ public:
     /// added and removed often. Throws `errc::fragment_in_use` if entities have the fragment. A
     /// type that cannot be moved is always sparse; see also `component_traits`.
     basic_definition& sparse() {
-        store_->catalog.make_sparse(fragment());
+        store_.get().catalog.make_sparse(fragment());
         return *this;
     }
     /// Marks the fragment, for tools, as a part of the program rather than of its data.
@@ -174,36 +175,37 @@ private:
         std::is_void_v<T>
             ? std::is_invocable_v<Function, void*, const void*>
             : std::is_invocable_r_v<T, Function, std::add_lvalue_reference_t<const T>>;
-    basic_definition(detail::store<Layout>& from, id_type which) : store_(&from), id_(which) {
-        store_->gate.refuse_in_change("define");
+    basic_definition(detail::store<Layout>& from, id_type which)
+        : store_(from, from.life.ref()), id_(which) {
+        from.gate.refuse_in_change("define");
         if constexpr (std::is_void_v<T>)
             (void)fragment();
         else  // a definition for T must not apply to values of another type
-            store_->template ensure_fragment<T>(id_, nullptr).is_untyped = false;
+            store_.get().template ensure_fragment<T>(id_, nullptr).is_untyped = false;
     }
     [[nodiscard]] detail::fragment_data& fragment() const {
-        return store_->catalog.open(id_.value());
+        return store_.get().catalog.open(id_.value());
     }
     /// Like `fragment`, to read.
     [[nodiscard]] const detail::fragment_data& known() const {
-        const detail::fragment_data& found = store_->find_fragment(id_);
+        const detail::fragment_data& found = store_.get().find_fragment(id_);
         return &found != &detail::no_fragment ? found : fragment();
     }
     template <class Hook>
     basic_definition& add(detail::hook_kind kind, Hook&& hook) {
-        (void)store_->notifier.add(fragment(), kind,
-                                   detail::make_hook<Layout, T>(std::forward<Hook>(hook)));
+        (void)store_.get().notifier.add(fragment(), kind,
+                                        detail::make_hook<Layout, T>(std::forward<Hook>(hook)));
         return *this;
     }
     template <class F>
     detail::fragment_data& needed(const F& fragment) {
         if constexpr (detail::fragment_argument<F>)
-            return store_->catalog.typed_or_tag(id_type(fragment).value(), nullptr);
+            return store_.get().catalog.typed_or_tag(id_type(fragment).value(), nullptr);
         else
-            return store_->template ensure_fragment<F>();
+            return store_.get().template ensure_fragment<F>();
     }
 
-    detail::store<Layout>* store_;
+    detail::lifetime_ptr<detail::store<Layout>> store_;
     id_type id_;
 };
 template <class T = void>

@@ -52,7 +52,8 @@ public:
     class entity_range;
     /// Returns all living entities, ordered by key: `for (entity e : w.entities())`. The world may
     /// change during the loop: an iterator stores a key, not an address, and advances to the next
-    /// key that is alive by then. In a phase, ids that the phase creates may be missing.
+    /// key that is alive by then. In a phase, ids that the phase creates may be missing. The range is
+    /// empty after the end of the world; its iterators must not be used any more.
     [[nodiscard]] entity_range entities() const noexcept { return entity_range(store_); }
 
     // ---- destroying entities -------------------------------------------------------------------
@@ -164,14 +165,15 @@ template <class Layout>
 class entity_calls<Layout>::entity_range {
 public:
     [[nodiscard]] entity_iterator begin() const noexcept {
-        return {*store_, store_->next_after({})};
+        const store_type* const store = store_.find();
+        return store == nullptr ? end() : entity_iterator(*store, store->next_after({}));
     }
-    [[nodiscard]] entity_iterator end() const noexcept { return {*store_, id_type{}}; }
+    [[nodiscard]] entity_iterator end() const noexcept { return {}; }
 
 private:
     friend class entity_calls;
-    explicit entity_range(const store_type& from) noexcept : store_(&from) {}
-    const store_type* store_;
+    explicit entity_range(const store_type& from) noexcept : store_(from, from.life.ref()) {}
+    detail::lifetime_ptr<const store_type> store_;
 };
 
 }  // namespace MUSTER_NAMESPACE

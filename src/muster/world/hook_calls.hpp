@@ -5,6 +5,7 @@
 
 #include <muster/event/connection.hpp>
 #include <muster/event/observer.hpp>
+#include <muster/event/scoped_connection.hpp>
 
 #include <type_traits>
 #include <utility>
@@ -93,7 +94,8 @@ public:
     template <class... Ts>
     [[nodiscard]] basic_observer<Layout, Ts...> observer() {
         store_.gate.refuse_in_change("creating an observer");
-        return {store_, this->template query<Ts...>()};
+        // Not `this->template query`: g++ 12 finds the alias `muster::query` there.
+        return {store_, query_calls<Layout>::template query<Ts...>()};
     }
 
 protected:

@@ -52,8 +52,9 @@ class basic_world : public extension_calls<Layout> {
 public:
     /// Creates an empty world. For errors see `world_options`.
     explicit basic_world(const world_options& options = {}) : extension_calls<Layout>(options) {}
-    /// Destroys all values, then the extensions, and calls no hooks. Destructors of components may
-    /// still query the world.
+    /// Destroys all values, then the extensions, then the systems, and calls no hooks. Their
+    /// destructors may still query the world. Handles of the world may outlive it; see
+    /// docs/world.md. Must not run while another thread uses or destroys a command buffer.
     ~basic_world() { store_.end(); }
     basic_world(const basic_world&) = delete;
     basic_world& operator=(const basic_world&) = delete;
@@ -87,8 +88,8 @@ private:
 };
 
 /// A scope as an object: `{ deferred scope{w}; ... }`. Its destructor commits, or cancels if an
-/// exception leaves the block. It must not be closed by `world::commit` and must not outlive its
-/// world.
+/// exception leaves the block. It must not be closed by `world::commit`. The end of the world cancels
+/// it.
 template <class Layout>
 class basic_deferred {
 public:
