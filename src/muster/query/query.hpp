@@ -58,69 +58,64 @@ class basic_query : public detail::query_batch<Layout> {
     template <class T>
     using argument = detail::term_traits<T>;
     static_assert((... && detail::is_component<typename argument<Ts>::type>));
+    static_assert(detail::all_differ<typename argument<Ts>::type...>,
+                  "muster: a query names each component type only once, whether const, optional or "
+                  "not.");
 
 public:
     using id_type = basic_id<Layout>;
 
     // ---- more terms: each call returns a new query ---------------------------------------------
 
-    /// Only entities that have all of these. Throws `errc::limit` beyond 16 terms.
+    // A list names each fragment once: two types that are equal do not compile, and two ids, or an
+    // id and a type, of the same fragment throw `errc::given_twice`. A later list may name a
+    // fragment again. Beyond 16 terms, throws `errc::limit`.
+
+    /// Only entities that have all of these. An empty list requires nothing.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     [[nodiscard]] basic_query with() const {
-        return refined(detail::term_kind::with, 0, state::template typed<Us>()...);
+        return refined(detail::term_kind::with, state::template typed_list<Us...>());
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] basic_query with(const Fs&... fragments) const {
-        return refined(detail::term_kind::with, 0, named(fragments)...);
+        return refined(detail::term_kind::with, list_of(fragments...));
     }
     /// Like `with(fragments...)`, for a list of ids.
     [[nodiscard]] basic_query with(std::span<const id_type> fragments) const {
-        basic_query made(*this);
-        for (const id_type fragment : fragments)
-            made.add_term(detail::term_kind::with, 0, named(fragment));
-        return made;
+        return refined(detail::term_kind::with, list_of(fragments));
     }
 
-    /// Only entities that have none of these.
+    /// Only entities that have none of these. An empty list excludes nothing.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     [[nodiscard]] basic_query without() const {
-        return refined(detail::term_kind::without, 0, state::template typed<Us>()...);
+        return refined(detail::term_kind::without, state::template typed_list<Us...>());
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] basic_query without(const Fs&... fragments) const {
-        return refined(detail::term_kind::without, 0, named(fragments)...);
+        return refined(detail::term_kind::without, list_of(fragments...));
     }
     [[nodiscard]] basic_query without(std::span<const id_type> fragments) const {
-        basic_query made(*this);
-        for (const id_type fragment : fragments)
-            made.add_term(detail::term_kind::without, 0, named(fragment));
-        return made;
+        return refined(detail::term_kind::without, list_of(fragments));
     }
 
-    /// Only entities that have at least one of these.
+    /// Only entities that have at least one of these. With an empty list, the query matches
+    /// nothing.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     [[nodiscard]] basic_query any() const {
-        basic_query made(*this);
-        return made.refined(detail::term_kind::any, made.terms_.new_group(),
-                            state::template typed<Us>()...);
+        return refined(detail::term_kind::any, state::template typed_list<Us...>());
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] basic_query any(const Fs&... fragments) const {
-        basic_query made(*this);
-        return made.refined(detail::term_kind::any, made.terms_.new_group(), named(fragments)...);
+        return refined(detail::term_kind::any, list_of(fragments...));
     }
     [[nodiscard]] basic_query any(std::span<const id_type> fragments) const {
-        basic_query made(*this);
-        const std::uint8_t group = made.terms_.new_group();
-        for (const id_type fragment : fragments)
-            made.add_term(detail::term_kind::any, group, named(fragment));
-        return made;
+        return refined(detail::term_kind::any, list_of(fragments));
     }
 
     // ---- loops ---------------------------------------------------------------------------------
@@ -217,6 +212,7 @@ private:
     static constexpr std::size_t arguments = sizeof...(Ts);
 
     using base::store_;
+    using state::add_list;
     using state::add_term;
     using state::add_terms;
     using state::cache_;
@@ -224,24 +220,22 @@ private:
     using state::id_of;
     using state::list;
     using state::list_;
-    using state::named;
+    using state::list_of;
     using state::shared_list;
     using state::start_rows;
     using state::terms_;
     using typename state::here_type;
-    using typename state::name;
 
     basic_query(store_type& store, detail::query_cache& cache) : base(store, cache) {
         (add_term(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
-                  0, state::template typed<typename argument<Ts>::type>()),
+                  state::template typed<typename argument<Ts>::type>()),
          ...);
     }
 
-    template <class... Names>
-    [[nodiscard]] basic_query refined(detail::term_kind kind, std::uint8_t group,
-                                      Names... names) const {
+    template <class List>
+    [[nodiscard]] basic_query refined(detail::term_kind kind, const List& names) const {
         basic_query made(*this);
-        (made.add_term(kind, group, names), ...);
+        made.add_list(kind, {names.data(), names.size()});
         return made;
     }
 

@@ -87,6 +87,26 @@ resolver_index query_cache::add_resolver(const term_resolver& resolver) {
     return static_cast<resolver_index>(resolvers_.size());
 }
 
+void query_cache::add_list(terms& question, term_kind kind, std::span<const term_name> list) const {
+    const std::uint8_t group = kind == term_kind::any ? question.new_group() : std::uint8_t{0};
+    const auto term_of = [&](const term_name& name) {
+        return term{name.type_or_id, kind, name.is_typed, group};
+    };
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const fragment_data& fragment = fragment_of(term_of(list[i]));
+        for (const term_name& earlier : list.first(i))
+            if (earlier == list[i] ||
+                (&fragment != &no_fragment && &fragment_of(term_of(earlier)) == &fragment))
+                raise(errc::given_twice,
+                      text(name_of(term_of(list[i])),
+                           " is named twice: a list of a query names each fragment once"));
+        question.add(term_of(list[i]));
+    }
+    // No fragment has `no_type`.
+    if (kind == term_kind::any && list.empty())
+        question.add(term_of({static_cast<std::uint64_t>(no_type), true}));
+}
+
 /// Versions only grow, so their sum changes with each of them.
 std::uint64_t query_cache::version_of(const terms& question) const noexcept {
     std::uint64_t sum = 0;
@@ -318,6 +338,8 @@ std::string query_cache::name_of(const term& wanted) const {
         if (&fragment != &no_fragment) all += text(all.empty() ? "" : " or ", fragment.name);
         return false;
     });
+    if (wanted.is_typed && wanted.type_or_id == static_cast<std::uint64_t>(no_type))
+        return "an empty list";
     return all.empty() ? "a fragment that does not exist" : all;
 }
 

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -96,6 +97,11 @@ public:
     /// Adds a resolver, which must outlive the cache, and returns its number for terms. Throws
     /// `std::bad_alloc`, or `errc::limit` beyond 255 resolvers.
     resolver_index add_resolver(const term_resolver& resolver);
+
+    /// Adds the terms of one list; a list of `any` is a group of its own, and never satisfied if it
+    /// is empty. Throws `errc::given_twice` if two of them name the same fragment, and
+    /// `errc::limit`.
+    void add_list(terms& question, term_kind kind, std::span<const term_name> list) const;
 
     /// Returns the list for this query; equal queries share it. `std::bad_alloc` changes nothing.
     /// O(1).

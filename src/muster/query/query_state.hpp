@@ -2,10 +2,12 @@
 // cached list, and the answers that only need these.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -49,24 +51,35 @@ protected:
 
     // ---- terms ---------------------------------------------------------------------------------
 
-    /// The fragment of a term.
-    struct name {
-        std::uint64_t type_or_id;
-        bool is_typed;
-    };
     template <class T>
-    [[nodiscard]] name typed() const {
+    [[nodiscard]] term_name typed() const {
         static_assert(is_component<T>);
         // Creates the fragment now, so that its number does not depend on which entity is first.
         (void)store_->template ensure_fragment<T>();
         return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
     }
     template <class F>
-    [[nodiscard]] name named(const F& fragment) const {
+    [[nodiscard]] term_name named(const F& fragment) const {
         if constexpr (fragment_argument<F>)
             return {id_type(fragment).value(), false};
         else
             return typed<F>();
+    }
+    template <class... Ts>
+    [[nodiscard]] std::array<term_name, sizeof...(Ts)> typed_list() const {
+        static_assert(all_differ<Ts...>,
+                      "muster: a list of a query names each component type only once.");
+        return {typed<Ts>()...};
+    }
+    template <class... Fs>
+    [[nodiscard]] std::array<term_name, sizeof...(Fs)> list_of(const Fs&... fragments) const {
+        return {named(fragments)...};
+    }
+    [[nodiscard]] array_list<term_name> list_of(std::span<const id_type> fragments) const {
+        array_list<term_name> made;
+        made.reserve(fragments.size());
+        for (const id_type fragment : fragments) made.push_back(named(fragment));
+        return made;
     }
     template <class F>
     [[nodiscard]] id_type id_of(const F& fragment) const {
@@ -75,8 +88,12 @@ protected:
         else
             return store_->id_of(store_->template ensure_fragment<F>());
     }
-    void add_term(term_kind kind, std::uint8_t group, name candidate) {
-        terms_.add({candidate.type_or_id, kind, candidate.is_typed, group});
+    void add_term(term_kind kind, term_name fragment) {
+        terms_.add({fragment.type_or_id, kind, fragment.is_typed, 0});
+        list_ = nullptr;
+    }
+    void add_list(term_kind kind, std::span<const term_name> list) {
+        cache_->add_list(terms_, kind, list);
         list_ = nullptr;
     }
     void add_terms(const terms& others) {
