@@ -42,7 +42,7 @@ template <class Layout, class T>
 class basic_definition;
 struct component_type;
 template <class Layout, class... Ts>
-class basic_query;
+class basic_query;  // const Layout: of a const world
 template <class Layout = layouts::bound>
 class basic_connection;
 template <class Layout = layouts::bound>

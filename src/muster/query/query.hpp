@@ -49,21 +49,25 @@ struct system_body;
 /// A loop opens a scope: changes to the world are recorded and applied at the end. So the loop
 /// visits every entity that matched at its beginning exactly once. If an exception leaves the loop,
 /// the changes are dropped. All calls require exclusive access to the world, like changes.
+///
+/// `const Layout` is a query of a const world: all components are const, and it changes nothing. Its
+/// loops open no scope, so their callbacks must not change the world either. It does not create the
+/// fragment of a type that the world has not used: no entity has it. Any threads may call it at the
+/// same time.
 template <class Layout, class... Ts>
 class basic_query : public detail::query_batch<Layout> {
     using base = detail::query_batch<Layout>;
     using state = detail::query_state<Layout>;
-    using store_type = detail::store<Layout>;
-    using loop = detail::query_loop<Layout, Ts...>;
+    using world_type = detail::query_world<Layout>;
+    using layout = typename world_type::layout;
+    using store_type = typename world_type::store_type;
+    using loop = detail::query_loop<layout, Ts...>;
     template <class T>
     using argument = detail::term_traits<T>;
     static_assert((... && detail::is_component<typename argument<Ts>::type>));
-    static_assert(detail::all_differ<typename argument<Ts>::type...>,
-                  "muster: a query names each component type only once, whether const, optional or "
-                  "not.");
 
 public:
-    using id_type = basic_id<Layout>;
+    using id_type = basic_id<layout>;
 
     // ---- more terms: each call returns a new query ---------------------------------------------
 
@@ -131,9 +135,9 @@ public:
                       "optionally preceded by the entity.");
         const detail::chunk_range all = chunks_to_loop();
         here_type here = all.is_plain ? here_type() : start<here_type>();
-        detail::walk<Layout>* const walk = here.get();
-        typename store_type::open_scope changes(*store_);
-        typename store_type::closing guard{changes};
+        detail::walk<layout>* const walk = here.get();
+        typename world_type::open_scope changes(*store_);
+        [[maybe_unused]] typename world_type::closing guard{changes};
         // These pointers stay valid: the scope defers the destruction of fragments.
         const detail::fragment_data* const fragments[] = {
             &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
@@ -147,10 +151,12 @@ public:
     template <class Callback>
     void each_chunk(Callback&& callback) const {
         constexpr bool fits = std::is_invocable_v<Callback&, basic_rows<Layout>>;
-        static_assert(fits, "muster: the callback of each_chunk takes a chunk_view.");
+        static_assert(fits,
+                      "muster: the callback of each_chunk takes a chunk_view or, if the world is "
+                      "const, a const_chunk_view.");
         const detail::chunk_range all = chunks();
         here_type here = all.is_plain ? here_type() : start_rows();
-        typename store_type::scope changes(*store_);
+        typename world_type::scope changes(*store_);
         detail::each_sequence(here.get(), all,
                               [&](const detail::chunk_data* chunk, std::size_t first,
                                   std::size_t count, const id_type* ids) {
@@ -175,16 +181,25 @@ public:
     /// dead. The first of the caught exceptions, in row order, is rethrown. Writes through
     /// references stay. Requires exclusive access, like `each`.
     template <class Callback>
+        requires(!detail::query_world<Layout>::is_const)
     void par_each(Callback&& callback) const;
     template <class Callback>
+        requires(!detail::query_world<Layout>::is_const)
     void par_each(executor& threads, std::size_t grain, Callback&& callback) const;
+    /// A query of a const world refuses it with one sentence.
+    template <class... Args>
+        requires(world_type::is_const)
+    void par_each(Args&&...) const {
+        static_assert(sizeof...(Args) == 0,
+                      "muster: par_each records changes, so it needs a world that is not const.");
+    }
 
     using iterator = detail::query_iterator<Layout, Ts...>;
     using sentinel = detail::query_sentinel;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
     [[nodiscard]] iterator begin() const {
         const detail::chunk_range all = chunks_to_loop();
-        using walk_type = detail::walk_of<Layout>;
+        using walk_type = detail::walk_of<layout>;
         return iterator(*store_, all, all.is_plain ? walk_type() : start<walk_type>());
     }
     [[nodiscard]] sentinel end() const noexcept { return {}; }
@@ -227,6 +242,15 @@ private:
     using typename state::here_type;
 
     basic_query(store_type& store, detail::query_cache& cache) : base(store, cache) {
+        // Here and not in the class: clang would also report the calls of an invalid class.
+        static_assert(
+            detail::all_differ<typename argument<Ts>::type...>,
+            "muster: a query names each component type only once, whether const, optional or "
+            "not.");
+        static_assert(
+            !world_type::is_const || (... && !argument<Ts>::is_written),
+            "muster: this world is const, so its queries only read: take const components, "
+            "such as query<const position>() or const position&.");
         (add_term(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
                   state::template typed<typename argument<Ts>::type>()),
          ...);
@@ -254,15 +278,26 @@ private:
 
     /// Loops open their scope only after this call. So if no scope is open, no loop uses a list.
     [[nodiscard]] detail::chunk_range chunks() const {
-        if (store_->gate.is_parallel()) [[unlikely]]
+        if constexpr (world_type::is_const)
+            return const_chunks();
+        else if (store_->gate.is_parallel()) [[unlikely]]
             return shared_chunks();
-        return cache_->read(list(), store_->depth() != 0);
+        else
+            return cache_->read(list(), store_->depth() != 0);
     }
     /// Like `chunks`, for a loop that may write the components.
     [[nodiscard]] detail::chunk_range chunks_to_loop() const {
-        if (store_->gate.concerns_loops()) [[unlikely]]
+        if constexpr (world_type::is_const)
+            return const_chunks();
+        else if (store_->gate.concerns_loops()) [[unlikely]]
             return chunks_to_mark();
-        return cache_->read(list(), store_->depth() != 0);
+        else
+            return cache_->read(list(), store_->depth() != 0);
+    }
+    /// Like `chunks`, for a const world.
+    [[nodiscard, gnu::noinline]] detail::chunk_range const_chunks() const {
+        (store_->template check_access<typename argument<Ts>::type>(false), ...);
+        return detail::query_cache::range_of(shared_list());
     }
     [[nodiscard, gnu::noinline]] detail::chunk_range chunks_to_mark() const {
         const detail::chunk_range all = chunks();
@@ -295,5 +330,9 @@ private:
         return state::template start_for<Walk>({wanted, sizeof...(Ts)});
     }
 };
+
+/// A query of a const world.
+template <class... Ts>
+using const_query = basic_query<const layouts::bound, Ts...>;
 
 }  // namespace muster

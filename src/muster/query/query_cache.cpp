@@ -23,11 +23,16 @@ void forget_before(match_list& list) noexcept {
 
 }  // namespace
 
+struct query_cache::lock {
+    std::mutex guard;
+};
+
 query_cache::query_cache(const fragment_table& fragments, const chunk_graph& graph,
-                         const sparse_table& sparse) noexcept
-    : fragments_(fragments), graph_(graph), sparse_(sparse) {}
+                         const sparse_table& sparse)
+    : fragments_(fragments), graph_(graph), sparse_(sparse), lock_(new lock) {}
 
 query_cache::~query_cache() {
+    delete lock_;
     for (match_list* list : places_) {
         if (list != nullptr) forget_before(*list);
         delete list;
@@ -64,11 +69,10 @@ void query_cache::refresh_all(bool has_loops) {
     refreshed_ = now;
 }
 
-match_list& query_cache::ensure_shared(const terms& question) {
-    static std::mutex guard;  // rarely taken: first use of a query in a phase
-    const std::lock_guard lock(guard);
+match_list& query_cache::ensure_shared(const terms& question, bool has_loops) {
+    const std::lock_guard locked(lock_->guard);
     match_list& found = ensure(question);
-    (void)read(found, true);
+    (void)read(found, has_loops);
     return found;
 }
 

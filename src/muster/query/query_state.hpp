@@ -16,10 +16,41 @@
 
 namespace muster::detail {
 
+/// The world that a query of `Layout` reads, and the scopes that its loops open. `const Layout`
+/// stands for a const world: its queries open no scope, create no fragment and share no state but
+/// the lists of the world, under a lock. So several threads may use them at the same time.
+template <class Layout>
+struct query_world {
+    static constexpr bool is_const = false;
+    using layout = Layout;
+    using store_type = store<Layout>;
+    using open_scope = detail::open_scope;
+    using scope = detail::scope;
+    using closing = detail::closing;
+};
+template <class Layout>
+struct query_world<const Layout> {
+    static constexpr bool is_const = true;
+    using layout = Layout;
+    using store_type = const store<Layout>;
+    struct open_scope {
+        explicit open_scope(const engine&) noexcept {}
+        [[nodiscard]] static bool is_open() noexcept { return false; }
+        static void commit() noexcept {}
+    };
+    using scope = open_scope;
+    struct closing {
+        const open_scope& changes;
+        bool is_done = false;
+    };
+};
+
 template <class Layout>
 class query_state {
+    using world_type = query_world<Layout>;
+
 public:
-    using id_type = basic_id<Layout>;
+    using id_type = basic_id<typename world_type::layout>;
 
     /// Whether the entity matches; false for any id that is not alive.
     [[nodiscard]] bool matches(id_type e) const noexcept {
@@ -44,8 +75,9 @@ public:
     }
 
 protected:
-    using store_type = store<Layout>;
-    using here_type = walk_here<Layout>;
+    using store_type = typename world_type::store_type;
+    using here_type = walk_here<typename world_type::layout>;
+    static constexpr bool is_const = world_type::is_const;
 
     query_state(store_type& store, query_cache& cache) noexcept : store_(&store), cache_(&cache) {}
 
@@ -55,7 +87,7 @@ protected:
     [[nodiscard]] term_name typed() const {
         static_assert(is_component<T>);
         // Creates the fragment now, so that its number does not depend on which entity is first.
-        (void)store_->template ensure_fragment<T>();
+        if constexpr (!is_const) (void)store_->template ensure_fragment<T>();
         return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
     }
     template <class F>
@@ -108,14 +140,17 @@ protected:
         if (list_ == nullptr) list_ = &cache_->ensure(terms_);
         return *list_;
     }
-    /// Like `list`; the threads of a parallel phase may call it at the same time.
+    /// Like `list`, and up to date; threads may call it at the same time, in a parallel phase or
+    /// for a const world.
     [[nodiscard]] match_list& shared_list() const {
-        return list_ != nullptr ? *list_ : cache_->ensure_shared(terms_);
+        if (list_ != nullptr) return *list_;
+        return cache_->ensure_shared(terms_, store_->gate.is_parallel() || store_->depth() != 0);
     }
     /// Starts a walk over a list that is not plain and was just read.
     template <class Walk>
     [[nodiscard]] Walk start_for(std::span<const fragment_data* const> wanted) const {
-        return Walk(*store_, *cache_, store_->gate.is_parallel() ? shared_list() : *list_, wanted);
+        return Walk(*store_, *cache_,
+                    is_const || store_->gate.is_parallel() ? shared_list() : *list_, wanted);
     }
     /// Starts a walk that shows the components of all terms, except `without`.
     [[nodiscard]] here_type start_rows() const {

@@ -23,6 +23,7 @@ namespace muster {
 
 template <class Layout, class... Ts>
 template <class Callback>
+    requires(!detail::query_world<Layout>::is_const)
 void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
                                           Callback&& callback) const {
     if (store_->gate.is_parallel()) return each(callback);  // a phase divides rows only once
@@ -54,6 +55,7 @@ void basic_query<Layout, Ts...>::par_each(executor& threads, std::size_t grain,
 
 template <class Layout, class... Ts>
 template <class Callback>
+    requires(!detail::query_world<Layout>::is_const)
 void basic_query<Layout, Ts...>::par_each(Callback&& callback) const {
     par_each(tbb_executor(), 0, callback);
 }

@@ -30,17 +30,22 @@ public:
         using made = basic_query<Layout, Ts...>;
         return basic_world<Layout>::template make_handle<made>(store_, queries_);
     }
+    /// Returns a query of a const world: all components are const. It opens no scope, creates no
+    /// fragments, and cannot change entities. Several threads may use such queries at the same time.
+    template <class... Ts>
+    [[nodiscard]] basic_query<const Layout, Ts...> query() const {
+        using made = basic_query<const Layout, Ts...>;
+        return basic_world<Layout>::template make_handle<made>(store_, queries_);
+    }
     /// Loops over the query that the parameters of `callback` describe:
     /// `w.each([](entity e, position& p, const velocity& v) { ... })`.
     template <class Callback>
     [[gnu::always_inline]] void each(Callback&& callback) {
-        using function = std::decay_t<Callback>;
-        constexpr bool fits = detail::has_known_parameters<function>;
-        static_assert(fits,
-                      "muster: the parameters of this callback are unknown, since they are auto or "
-                      "overloaded: "
-                      "write query<position>().each(callback).");
-        if constexpr (fits) detail::query_of<Layout, function>::make(*this).each(callback);
+        each_of(*this, callback);
+    }
+    template <class Callback>
+    [[gnu::always_inline]] void each(Callback&& callback) const {
+        each_of(*this, callback);
     }
 
     // ---- all values of a fragment --------------------------------------------------------------
@@ -148,6 +153,16 @@ protected:
     using detail::world_base<Layout>::queries_;
 
 private:
+    template <class World, class Callback>
+    [[gnu::always_inline]] static void each_of(World& w, Callback& callback) {
+        using function = std::decay_t<Callback>;
+        constexpr bool fits = detail::has_known_parameters<function>;
+        static_assert(fits,
+                      "muster: the parameters of this callback are unknown, since they are auto or "
+                      "overloaded: "
+                      "write query<position>().each(callback).");
+        if constexpr (fits) detail::query_of<Layout, function>::make(w).each(callback);
+    }
     template <class T, class Before>
     void sort_values(detail::fragment_data& fragment, Before& is_before) {
         static_assert(!detail::is_tag<T>, "muster: a tag has no values: use sort_like.");
