@@ -35,6 +35,7 @@ int main() {
     w.remove<mood>(orc);
     const muster::fragment<int> health = w.fragment<int>("health");
     const muster::entity fighter = w.spawn(muster::with(health, 100));
+    const muster::tag_id foe(goblin);
     const muster::entity blob = w.fragment(muster::component_type{.size = 20}, "blob");
     const muster::entity box = w.spawn();
     w.add(box, blob);
@@ -53,6 +54,6 @@ int main() {
     muster::basic_world<muster::layouts::compact> small;
     touch(small);
     return static_cast<int>(kind.size() + none.size() + foreign.key() + nobody.key() + ghost.key() +
-                            fighter.key() + box.key() + far.key() + orc.key()) *
+                            fighter.key() + foe.key() + box.key() + far.key() + orc.key()) *
            0;
 }

@@ -440,7 +440,7 @@ class ChunkPrinter:
 
 def build_printers():
     made = gdb.printing.RegexpCollectionPrettyPrinter("muster")
-    made.add_printer("id", "^muster::basic_id<", IdPrinter)
+    made.add_printer("id", "^muster::basic_(tag_)?id<", IdPrinter)
     made.add_printer("fragment", "^muster::basic_fragment<", FragmentPrinter)
     made.add_printer("world", "^muster::basic_world<", WorldPrinter)
     made.add_printer("chunk", "^muster::basic_chunk<", ChunkPrinter)

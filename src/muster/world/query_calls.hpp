@@ -50,7 +50,7 @@ public:
 
     // ---- all values of a fragment --------------------------------------------------------------
 
-    /// Removes T from every entity; returns how many had it. Works chunk by chunk: a chunk whose
+    /// Removes T from every entity, hidden or not; returns how many had it. Works chunk by chunk: a chunk whose
     /// change throws stays unchanged, the others continue, and the first exception is rethrown at
     /// the end.
     template <class T>
@@ -63,12 +63,13 @@ public:
     std::size_t clear_fragment(const F& fragment) {
         return store_.batch.clear_fragment(this->find_fragment(fragment));
     }
-    /// Returns how many entities have T, a singleton included. O(chunks with T), never throws.
+    /// Returns how many entities have T, hidden entities such as prefabs included, which
+    /// `query<const T>().count()` skips. O(chunks with T), never throws.
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
         return store_.components.count(store_.template find_fragment<T>());
     }
-    /// Returns how many entities have this fragment. O(chunks with it), never throws.
+    /// Like `count` by type, for a fragment. O(chunks with it), never throws.
     template <detail::fragment_or_tag F>
     [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
         return store_.components.count(this->find_fragment(fragment));
@@ -84,7 +85,8 @@ public:
     }
 
     /// Returns the first entity, by chunk and row (sparse: by slot), whose T equals `value`, or the
-    /// null id. O(entities with T).
+    /// null id. Searches all values of T, hidden entities such as prefabs included.
+    /// O(entities with T).
     template <class T>
     [[nodiscard]] id_type find(const T& value) const {
         return find_if<T>([&](const T& candidate) { return candidate == value; });
