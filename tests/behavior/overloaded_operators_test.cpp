@@ -114,7 +114,7 @@ TEST_F(overloaded_operators, spawn_and_clone) {
     const auto f = w.fragment<small>("f");
     const auto g = w.fragment<large>("g");
     const entity c = w.spawn(with(f, small(7)), with(g, lvalue), with(mark{}));
-    w.spawn_at(w.ids<1>()[0].is_null() ? entity{} : entity::pack(1000, 0, w.number()), small(1));
+    w.spawn_at(entity::pack(1000, 60000, w.number()), small(1));
     w.spawn_many(3, small(8), lvalue, with(f, small(9)));
     std::array<entity, 2> out;
     w.spawn_into(out, small(1), scattered(2), mark{});
