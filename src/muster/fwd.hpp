@@ -36,13 +36,15 @@ template <class Layout = layouts::bound>
 class basic_builder;
 template <class T, class Layout = layouts::bound>
 class basic_fragment;
+template <class Layout = layouts::bound>
+class basic_tag_id;
 template <class Layout, class T>
 struct basic_with;
 template <class Layout, class T>
 class basic_definition;
 struct component_type;
 template <class Layout, class... Ts>
-class basic_query;
+class basic_query;  // const Layout: of a const world
 template <class Layout = layouts::bound>
 class basic_connection;
 template <class Layout = layouts::bound>

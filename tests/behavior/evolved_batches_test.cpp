@@ -1003,8 +1003,7 @@ TEST(evolved_batches, destroying_entities_that_are_fragments_of_each_other_agree
         std::set<std::size_t> terms;
         for (std::size_t n = 1 + up_to(3); n-- != 0;) {
             const std::size_t f = up_to(all.size());
-            terms.insert(f);
-            wanted.push_back(all[f]);
+            if (terms.insert(f).second) wanted.push_back(all[f]);
         }
         // The model destroys matching entities. Each destroyed fragment is removed from its owners,
         // or destroys them.

@@ -41,6 +41,7 @@ int main() {
     w.remove<mood>(orc);
     const muster::fragment<int> health = w.fragment<int>("health");
     const muster::entity fighter = w.spawn(muster::with(health, 100));
+    const muster::tag_id foe(goblin);
     const muster::entity blob = w.fragment(muster::component_type{.size = 20}, "blob");
     const muster::entity box = w.spawn();
     w.add(box, blob);
@@ -63,6 +64,6 @@ int main() {
     muster::basic_world<own_alias> own_wide;
     touch(own_wide);
     return static_cast<int>(kind.size() + none.size() + foreign.key() + nobody.key() + ghost.key() +
-                            fighter.key() + box.key() + far.key() + orc.key()) *
+                            fighter.key() + foe.key() + box.key() + far.key() + orc.key()) *
            0;
 }

@@ -10,6 +10,7 @@ print goblin
 print dead
 print nobody
 print health
+print foe
 echo ---- worlds\n
 print w
 print elsewhere

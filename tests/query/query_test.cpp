@@ -347,5 +347,25 @@ TEST(each_of_a_world, takes_functions_and_noexcept_callbacks) {
     EXPECT_EQ(visits, 2);
 }
 
+TYPED_TEST(query, world_calls_for_a_fragment_work_on_hidden_values_that_queries_skip) {
+    auto& world = this->w;
+    const auto hidden = world.spawn(speed{1}, prefab);
+    world.spawn(speed{2}, disabled);
+    const auto shown = world.spawn(speed{3});
+    world.set_single(speed{4});
+    const auto is = [](int value) { return [=](const speed& s) { return s.value == value; }; };
+    EXPECT_EQ(world.template count<speed>(), 4u);
+    EXPECT_EQ(world.count(world.template component<speed>()), 4u);
+    EXPECT_EQ(world.template find_if<speed>(is(1)), hidden);
+    EXPECT_EQ(world.template find_if<speed>(is(4)), world.template component<speed>());
+    const auto q = world.template query<speed>();
+    EXPECT_TRUE(q.matches(shown) && !q.matches(hidden));
+    EXPECT_EQ(q.count(), 2u);  // a singleton is not hidden
+    const auto copy = world.template fragment<speed>("copy");
+    EXPECT_EQ(world.copy_fragment(world.template component<speed>(), copy), 4u);
+    EXPECT_TRUE(world.has(hidden, copy));
+    EXPECT_EQ(world.template clear<speed>(), 4u);
+}
+
 }  // namespace
 }  // namespace muster::test

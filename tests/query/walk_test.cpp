@@ -283,9 +283,12 @@ private:
     /// Adds random terms by id, to the query and to the returned terms.
     template <class... Ts>
     term_list refined(basic_query<Layout, Ts...>& query, term_list terms) {
+        const auto add_once = [](std::vector<int>& list, int f) {  // a list names it once
+            if (std::find(list.begin(), list.end(), f) == list.end()) list.push_back(f);
+        };
         const auto some = [&](int most) {
             std::vector<int> made;
-            for (int i = roll(most + 1); i > 0; --i) made.push_back(roll(kind_count));
+            for (int i = roll(most + 1); i > 0; --i) add_once(made, roll(kind_count));
             return made;
         };
         const auto by_id = [&](const std::vector<int>& from) {
@@ -300,7 +303,7 @@ private:
         terms.without.insert(terms.without.end(), less.begin(), less.end());
         for (int i = roll(4); i > 1; --i) {
             terms.any.push_back(some(2));
-            terms.any.back().push_back(roll(kind_count));
+            add_once(terms.any.back(), roll(kind_count));
             query = query.any(by_id(terms.any.back()));
         }
         return terms;

@@ -752,7 +752,8 @@ private:
         const auto next = [&] { return seen_[++asked_ * 7919u % seen_.size()]; };
         const std::vector<id_type> with{next()};
         const std::vector<id_type> without{next()};
-        const std::vector<id_type> any{next(), next()};
+        std::vector<id_type> any{next(), next()};
+        if (any[0] == any[1]) any.pop_back();  // a list names it once
         const auto count_of = [](const std::vector<id_type>& all, id_type f) {
             return std::count(all.begin(), all.end(), f);
         };
@@ -766,7 +767,7 @@ private:
             const values& has = state.has;
             bool fits = !has.empty() && !has.contains(without[0]) &&
                         (!has_with || has.contains(with[0])) &&
-                        (!has_any || has.contains(any[0]) || has.contains(any[1]));
+                        (!has_any || has.contains(any[0]) || has.contains(any.back()));
             for (const auto& [f, value] : has)
                 fits = fits && (!model_.fragments.at(f).hidden || (has_with && f == with[0]) ||
                                 (has_any && count_of(any, f) != 0) || f == types_[kind_of<int>] ||

@@ -4,6 +4,7 @@
 
 #include "scope_story.hpp"
 
+#include <algorithm>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -111,9 +112,12 @@ void scope_story<Layout>::loop_over_mixture(int nesting) {
     const int which = roll(3);
     if (which == 0) terms.with = {kind_number};
     if (which == 1) terms.with = {kind_text, kind_owner};
-    for (int i = roll(3); i > 1; --i) terms.with.push_back(any_fragment());
-    for (int i = roll(3); i > 1; --i) terms.without.push_back(any_fragment());
-    for (int i = roll(4); i > 0; --i) terms.any.push_back(any_fragment());
+    const auto add_once = [](std::vector<int>& list, int f) {  // a list names it once
+        if (std::ranges::find(list, f) == list.end()) list.push_back(f);
+    };
+    for (int i = roll(3); i > 1; --i) add_once(terms.with, any_fragment());
+    for (int i = roll(3); i > 1; --i) add_once(terms.without, any_fragment());
+    for (int i = roll(4); i > 0; --i) add_once(terms.any, any_fragment());
     model_.register_fragment(kind_aligned);
     const auto refine = [&](auto query) {
         std::vector<id_type> all;

@@ -488,7 +488,7 @@ class ChunkPrinter:
 
 def build_printers():
     made = gdb.printing.RegexpCollectionPrettyPrinter("muster")
-    made.add_printer("id", PREFIX + "basic_id<", IdPrinter)
+    made.add_printer("id", PREFIX + "basic_(tag_)?id<", IdPrinter)
     made.add_printer("fragment", PREFIX + "basic_fragment<", FragmentPrinter)
     made.add_printer("world", PREFIX + "basic_world<", WorldPrinter)
     made.add_printer("chunk", PREFIX + "basic_chunk<", ChunkPrinter)

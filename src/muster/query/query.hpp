@@ -65,84 +65,83 @@ constexpr bool has_parallel_header() {
 /// the changes are dropped. All calls require exclusive access to the world, like changes. They may
 /// also be called in a parallel phase, except for changes of all matching entities, and for terms
 /// of a type that was never used, which throw `errc::in_scope`.
+///
+/// `const Layout` is a query of a const world: all components are const, and it changes nothing. Its
+/// loops open no scope, so their callbacks must not change the world either. It does not create the
+/// fragment of a type that the world has not used: no entity has it. Any threads may call it at the
+/// same time.
 template <class Layout, class... Ts>
 class basic_query : public detail::query_batch<Layout> {
     using base = detail::query_batch<Layout>;
     using state = detail::query_state<Layout>;
-    using store_type = detail::store<Layout>;
-    using loop = detail::query_loop<Layout, Ts...>;
+    using world_type = detail::query_world<Layout>;
+    using layout = typename world_type::layout;
+    using store_type = typename world_type::store_type;
+    using loop = detail::query_loop<layout, Ts...>;
     template <class T>
     using argument = detail::term_traits<T>;
     static_assert((... && detail::is_component<typename argument<Ts>::type>));
 
 public:
-    using id_type = basic_id<Layout>;
+    using id_type = basic_id<layout>;
 
     /// Creates the null query. Assign a query of a world to it.
     basic_query() noexcept = default;
 
     // ---- more terms: each call returns a new query ---------------------------------------------
 
-    /// Only entities that have all of these. Throws `errc::limit` beyond 16 terms.
+    // A list names each fragment once: two types that are equal do not compile, and two ids, or an
+    // id and a type, of the same fragment throw `errc::given_twice`. A later list may name a
+    // fragment again. Beyond 16 terms, throws `errc::limit`.
+
+    /// Only entities that have all of these. An empty list requires nothing.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     [[nodiscard]] basic_query with() const {
-        return refined(detail::term_kind::with, 0, state::template typed<Us>()...);
+        return refined(detail::term_kind::with, state::template typed_list<Us...>());
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] basic_query with(const Fs&... fragments) const {
-        return refined(detail::term_kind::with, 0, named(fragments)...);
+        return refined(detail::term_kind::with, list_of(fragments...));
     }
     /// Like `with(fragments...)`, for a list of ids.
     [[nodiscard]] basic_query with(std::span<const id_type> fragments) const {
         world_.require();
-        basic_query made(*this);
-        for (const id_type fragment : fragments)
-            made.add_term(detail::term_kind::with, 0, named(fragment));
-        return made;
+        return refined(detail::term_kind::with, list_of(fragments));
     }
 
-    /// Only entities that have none of these.
+    /// Only entities that have none of these. An empty list excludes nothing.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     [[nodiscard]] basic_query without() const {
-        return refined(detail::term_kind::without, 0, state::template typed<Us>()...);
+        return refined(detail::term_kind::without, state::template typed_list<Us...>());
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] basic_query without(const Fs&... fragments) const {
-        return refined(detail::term_kind::without, 0, named(fragments)...);
+        return refined(detail::term_kind::without, list_of(fragments...));
     }
     [[nodiscard]] basic_query without(std::span<const id_type> fragments) const {
         world_.require();
-        basic_query made(*this);
-        for (const id_type fragment : fragments)
-            made.add_term(detail::term_kind::without, 0, named(fragment));
-        return made;
+        return refined(detail::term_kind::without, list_of(fragments));
     }
 
-    /// Only entities that have at least one of these.
+    /// Only entities that have at least one of these. With an empty list, the query matches
+    /// nothing.
     template <class... Us>
         requires(sizeof...(Us) > 0)
     [[nodiscard]] basic_query any() const {
-        basic_query made(*this);
-        return made.refined(detail::term_kind::any, made.terms_.new_group(),
-                            state::template typed<Us>()...);
+        return refined(detail::term_kind::any, state::template typed_list<Us...>());
     }
     template <detail::fragment_or_tag... Fs>
         requires(sizeof...(Fs) > 0)
     [[nodiscard]] basic_query any(const Fs&... fragments) const {
-        basic_query made(*this);
-        return made.refined(detail::term_kind::any, made.terms_.new_group(), named(fragments)...);
+        return refined(detail::term_kind::any, list_of(fragments...));
     }
     [[nodiscard]] basic_query any(std::span<const id_type> fragments) const {
         world_.require();
-        basic_query made(*this);
-        const std::uint8_t group = made.terms_.new_group();
-        for (const id_type fragment : fragments)
-            made.add_term(detail::term_kind::any, group, named(fragment));
-        return made;
+        return refined(detail::term_kind::any, list_of(fragments));
     }
 
     // ---- loops ---------------------------------------------------------------------------------
@@ -156,9 +155,9 @@ public:
         if constexpr (!loop::template takes_row<Callback>) loop::template refuse<Callback>();
         const detail::chunk_range all = chunks_to_loop();
         here_type here = all.is_plain ? here_type() : start<here_type>();
-        detail::walk<Layout>* const walk = here.get();
-        typename store_type::open_scope changes(*store_);
-        typename store_type::closing guard{changes};
+        detail::walk<layout>* const walk = here.get();
+        typename world_type::open_scope changes(*store_);
+        [[maybe_unused]] typename world_type::closing guard{changes};
         // These pointers stay valid: the scope defers the destruction of fragments.
         const detail::fragment_data* const fragments[] = {
             &store_->template find_fragment<typename argument<Ts>::type>()..., nullptr};
@@ -172,10 +171,12 @@ public:
     template <class Callback>
     void each_chunk(Callback&& callback) const {
         constexpr bool fits = std::is_invocable_v<Callback&, basic_rows<Layout>>;
-        static_assert(fits, "muster: the callback of each_chunk takes a chunk_view.");
+        static_assert(fits,
+                      "muster: the callback of each_chunk takes a chunk_view or, if the world is "
+                      "const, a const_chunk_view.");
         const detail::chunk_range all = chunks();
         here_type here = all.is_plain ? here_type() : start_rows();
-        typename store_type::scope changes(*store_);
+        typename world_type::scope changes(*store_);
         detail::each_sequence(here.get(), all,
                               [&](const detail::chunk_data* chunk, std::size_t first,
                                   std::size_t count, const id_type* ids) {
@@ -201,11 +202,11 @@ public:
     /// references stay. Requires exclusive access, like `each`.
     template <class Callback>
     void par_each(Callback&& callback) const {
-        if constexpr (detail::has_parallel_header<Callback>()) divide(callback);
+        if constexpr (may_divide<Callback>()) divide(callback);
     }
     template <class Callback>
     void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
-        if constexpr (detail::has_parallel_header<Callback>()) divide(threads, grain, callback);
+        if constexpr (may_divide<Callback>()) divide(threads, grain, callback);
     }
 
     using iterator = detail::query_iterator<Layout, Ts...>;
@@ -213,7 +214,7 @@ public:
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
     [[nodiscard]] iterator begin() const {
         const detail::chunk_range all = chunks_to_loop();
-        using walk_type = detail::walk_of<Layout>;
+        using walk_type = detail::walk_of<layout>;
         return iterator(*store_, all, all.is_plain ? walk_type() : start<walk_type>());
     }
     [[nodiscard]] sentinel end() const noexcept { return {}; }
@@ -241,6 +242,7 @@ private:
     static constexpr std::size_t arguments = sizeof...(Ts);
 
     using base::store_;
+    using state::add_list;
     using state::add_term;
     using state::add_terms;
     using state::cache_;
@@ -248,25 +250,32 @@ private:
     using state::id_of;
     using state::list;
     using state::list_;
-    using state::named;
+    using state::list_of;
     using state::shared_list;
     using state::start_rows;
     using state::terms_;
     using state::world_;
     using typename state::here_type;
-    using typename state::name;
 
     basic_query(store_type& store, detail::query_cache& cache) : base(store, cache) {
+        // Here and not in the class: clang would also report the calls of an invalid class.
+        static_assert(
+            detail::all_differ<typename argument<Ts>::type...>,
+            "muster: a query names each component type only once, whether const, optional or "
+            "not.");
+        static_assert(
+            !world_type::is_const || (... && !argument<Ts>::is_written),
+            "muster: this world is const, so its queries only read: take const components, "
+            "such as query<const position>() or const position&.");
         (add_term(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
-                  0, state::template ensure_typed<typename argument<Ts>::type>()),
+                  state::template ensure_typed<typename argument<Ts>::type>()),
          ...);
     }
 
-    template <class... Names>
-    [[nodiscard]] basic_query refined(detail::term_kind kind, std::uint8_t group,
-                                      Names... names) const {
+    template <class List>
+    [[nodiscard]] basic_query refined(detail::term_kind kind, const List& names) const {
         basic_query made(*this);
-        (made.add_term(kind, group, names), ...);
+        made.add_list(kind, {names.data(), names.size()});
         return made;
     }
 
@@ -286,16 +295,27 @@ private:
     /// Loops open their scope only after this call. So if no scope is open, no loop uses a list.
     [[nodiscard]] detail::chunk_range chunks() const {
         world_.require();
-        if (store_->gate.is_parallel()) [[unlikely]]
+        if constexpr (world_type::is_const)
+            return const_chunks();
+        else if (store_->gate.is_parallel()) [[unlikely]]
             return shared_chunks();
-        return cache_->read(list(), store_->depth() != 0);
+        else
+            return cache_->read(list(), store_->depth() != 0);
     }
     /// Like `chunks`, for a loop that may write the components.
     [[nodiscard]] detail::chunk_range chunks_to_loop() const {
         world_.require();
-        if (store_->gate.concerns_loops()) [[unlikely]]
+        if constexpr (world_type::is_const)
+            return const_chunks();
+        else if (store_->gate.concerns_loops()) [[unlikely]]
             return chunks_to_mark();
-        return cache_->read(list(), store_->depth() != 0);
+        else
+            return cache_->read(list(), store_->depth() != 0);
+    }
+    /// Like `chunks`, for a const world.
+    [[nodiscard, gnu::noinline]] detail::chunk_range const_chunks() const {
+        (store_->template check_access<typename argument<Ts>::type>(false), ...);
+        return detail::query_cache::range_of(shared_list());
     }
     [[nodiscard, gnu::noinline]] detail::chunk_range chunks_to_mark() const {
         const detail::chunk_range all = chunks();
@@ -316,6 +336,16 @@ private:
         (store_->template check_access<typename argument<Ts>::type>(argument<Ts>::is_written), ...);
         return cache_->read(mine, true);
     }
+    template <class Callback>
+    static constexpr bool may_divide() {
+        constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;
+        static_assert(is_mutable,
+                      "muster: par_each records changes, so it needs a world that is not const.");
+        if constexpr (is_mutable)
+            return detail::has_parallel_header<Callback>();
+        else
+            return false;
+    }
     /// `par_each`, defined in <muster/system/parallel.hpp>.
     template <class Callback>
     void divide(Callback& callback) const;
@@ -335,5 +365,9 @@ private:
 };
 template <class... Ts>
 using query = basic_query<layouts::bound, Ts...>;
+
+/// A query of a const world.
+template <class... Ts>
+using const_query = basic_query<const layouts::bound, Ts...>;
 
 }  // namespace MUSTER_NAMESPACE

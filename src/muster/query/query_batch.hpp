@@ -109,4 +109,41 @@ protected:
     using base::world_;
 };
 
+/// The batch calls of a query of a const world: the compiler refuses each with one sentence.
+template <class Layout>
+class query_batch<const Layout> : public query_state<const Layout> {
+public:
+    template <class... Us>
+    std::size_t set(const Us&...) const {
+        return refuse<Us...>();
+    }
+    template <class... Us, class... Fs>
+    std::size_t add(const Fs&...) const {
+        return refuse<Us..., Fs...>();
+    }
+    template <class... Us, class... Fs>
+    std::size_t remove(const Fs&...) const {
+        return refuse<Us..., Fs...>();
+    }
+    template <class... Us>
+    std::size_t clear() const {
+        return refuse<Us...>();
+    }
+    template <class... Us>
+    std::size_t destroy() const {
+        return refuse<Us...>();
+    }
+
+protected:
+    using query_state<const Layout>::query_state;
+
+private:
+    template <class... Us>
+    static std::size_t refuse() {
+        static_assert(sizeof...(Us) > ~std::size_t{0} - 1,
+                      "muster: this query is of a const world and cannot change entities.");
+        return 0;
+    }
+};
+
 }  // namespace muster::detail

@@ -23,11 +23,16 @@ void forget_before(match_list& list) noexcept {
 
 }  // namespace
 
+struct query_cache::lock {
+    std::mutex guard;
+};
+
 query_cache::query_cache(const fragment_table& fragments, const chunk_graph& graph,
-                         const sparse_table& sparse) noexcept
-    : fragments_(fragments), graph_(graph), sparse_(sparse) {}
+                         const sparse_table& sparse)
+    : fragments_(fragments), graph_(graph), sparse_(sparse), lock_(new lock) {}
 
 query_cache::~query_cache() {
+    delete lock_;
     for (match_list* list : places_) {
         if (list != nullptr) forget_before(*list);
         delete list;
@@ -64,11 +69,10 @@ void query_cache::refresh_all(bool has_loops) {
     refreshed_ = now;
 }
 
-match_list& query_cache::ensure_shared(const terms& question) {
-    static std::mutex guard;  // rarely taken: first use of a query in a phase
-    const std::lock_guard lock(guard);
+match_list& query_cache::ensure_shared(const terms& question, bool has_loops) {
+    const std::lock_guard locked(lock_->guard);
     match_list& found = ensure(question);
-    (void)read(found, true);
+    (void)read(found, has_loops);
     return found;
 }
 
@@ -85,6 +89,26 @@ resolver_index query_cache::add_resolver(const term_resolver& resolver) {
     if (resolvers_.size() == 255) raise(errc::limit, "a world has at most 255 term resolvers");
     resolvers_.push_back(&resolver);
     return static_cast<resolver_index>(resolvers_.size());
+}
+
+void query_cache::add_list(terms& question, term_kind kind, std::span<const term_name> list) const {
+    const std::uint8_t group = kind == term_kind::any ? question.new_group() : std::uint8_t{0};
+    const auto term_of = [&](const term_name& name) {
+        return term{name.type_or_id, kind, name.is_typed, group};
+    };
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const fragment_data& fragment = fragment_of(term_of(list[i]));
+        for (const term_name& earlier : list.first(i))
+            if (earlier == list[i] ||
+                (&fragment != &no_fragment && &fragment_of(term_of(earlier)) == &fragment))
+                raise(errc::given_twice,
+                      text(name_of(term_of(list[i])),
+                           " is named twice: a list of a query names each fragment once"));
+        question.add(term_of(list[i]));
+    }
+    // No fragment has `no_type`.
+    if (kind == term_kind::any && list.empty())
+        question.add(term_of({static_cast<std::uint64_t>(no_type), true}));
 }
 
 /// Versions only grow, so their sum changes with each of them.
@@ -318,6 +342,8 @@ std::string query_cache::name_of(const term& wanted) const {
         if (&fragment != &no_fragment) all += text(all.empty() ? "" : " or ", fragment.name);
         return false;
     });
+    if (wanted.is_typed && wanted.type_or_id == static_cast<std::uint64_t>(no_type))
+        return "an empty list";
     return all.empty() ? "a fragment that does not exist" : all;
 }
 

@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -88,7 +89,7 @@ struct shared_rows {
 class MUSTER_API query_cache {
 public:
     query_cache(const fragment_table& fragments, const chunk_graph& graph,
-                const sparse_table& sparse) noexcept;
+                const sparse_table& sparse);
     query_cache(const query_cache&) = delete;
     query_cache& operator=(const query_cache&) = delete;
     ~query_cache();
@@ -96,6 +97,11 @@ public:
     /// Adds a resolver, which must outlive the cache, and returns its number for terms. Throws
     /// `std::bad_alloc`, or `errc::limit` beyond 255 resolvers.
     resolver_index add_resolver(const term_resolver& resolver);
+
+    /// Adds the terms of one list; a list of `any` is a group of its own, and never satisfied if it
+    /// is empty. Throws `errc::given_twice` if two of them name the same fragment, and
+    /// `errc::limit`.
+    void add_list(terms& question, term_kind kind, std::span<const term_name> list) const;
 
     /// Returns the list for this query; equal queries share it. `std::bad_alloc` changes nothing.
     /// O(1).
@@ -106,14 +112,19 @@ public:
     chunk_range read(match_list& list, bool has_loops) {
         if (list.generation != graph_.generation() || list.seen != graph_.all().size()) [[unlikely]]
             refresh(list, has_loops);
+        return range_of(list);
+    }
+    /// Returns the chunks of a list that was just read.
+    [[nodiscard]] static chunk_range range_of(const match_list& list) noexcept {
         return {list.chunks.data(), list.chunks.data() + list.chunks.size(), list.is_plain};
     }
 
     /// Updates all lists for a parallel phase, during which they stay up to date.
     void refresh_all(bool has_loops);
-    /// Returns the updated list of a query in a parallel phase. Any thread of the phase may call
-    /// it.
-    [[nodiscard]] match_list& ensure_shared(const terms& question);
+    /// Returns the updated list of a query, under a lock. Threads may call it at the same time: in a
+    /// parallel phase, or for queries of a const world. For `has_loops` see `read`: loops of other
+    /// threads do not count, because the chunks have not changed since these began.
+    [[nodiscard]] match_list& ensure_shared(const terms& question, bool has_loops = true);
 
     /// Returns the current fragment of a term, or `no_fragment`.
     [[nodiscard]] const fragment_data& fragment_of(const term& wanted) const noexcept {
@@ -139,6 +150,8 @@ public:
                                       std::uint64_t e) const;
 
 private:
+    struct lock;
+
     void refresh(match_list& list, bool has_loops);
     void find_sparse(match_list& list) const;
     void add_plain(match_list& list) const;
@@ -163,6 +176,7 @@ private:
     const fragment_table& fragments_;
     const chunk_graph& graph_;
     const sparse_table& sparse_;
+    lock* lock_;                      // owned; a pointer keeps <mutex> out of this header
     array_list<match_list*> places_;  // owned; hash table; a power of two, at most half full
     std::size_t size_ = 0;
     array_list<const term_resolver*> resolvers_;  // by number - 1

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <muster/query/query_cache.hpp>
+#include <muster/query/query_state.hpp>
 #include <muster/query/term_traits.hpp>
 #include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
@@ -131,18 +132,21 @@ void each_sequence(walk<Layout>* walk, const chunk_range& all, Callback callback
 /// The end of a range-based loop over a query.
 struct query_sentinel {};
 
-/// The iterator of a range-based loop over a query. A scope is open until it is destroyed.
+/// The iterator of a range-based loop over a query. A scope is open until it is destroyed, unless
+/// the world is const.
 template <class Layout, class... Ts>
 class query_iterator {
-    using id_type = basic_id<Layout>;
-    using store_type = store<Layout>;
+    using world_type = query_world<Layout>;
+    using layout = typename world_type::layout;
+    using id_type = basic_id<layout>;
+    using store_type = typename world_type::store_type;
 
 public:
     using value_type = std::tuple<id_type, typename term_traits<Ts>::value...>;
     using difference_type = std::ptrdiff_t;
 
     /// `walk` is empty if `chunks` has all matching rows.
-    query_iterator(store_type& from, const chunk_range& chunks, walk_of<Layout>&& walk)
+    query_iterator(store_type& from, const chunk_range& chunks, walk_of<layout>&& walk)
         : store_(from, from.life.ref()),
           walk_(std::move(walk)),
           changes_(from),
@@ -182,13 +186,13 @@ private:
         if (at_ == end_) return;
         const chunk_data& chunk = **at_++;
         size_ = chunk.size;
-        ids_ = ids_of<Layout>(chunk);
+        ids_ = ids_of<layout>(chunk);
         columns_ = std::tuple{term_traits<Ts>::fetch(
             store->template find_fragment<typename term_traits<Ts>::type>(), chunk)...};
     }
     template <std::size_t... I>
     void find_walked(std::index_sequence<I...>) {
-        typename walk<Layout>::rows found;
+        typename walk<layout>::rows found;
         if (!walk_->next(found)) return;
         size_ = found.count;
         ids_ = found.ids;
@@ -196,8 +200,8 @@ private:
     }
 
     lifetime_ptr<const store_type> store_;
-    walk_of<Layout> walk_;
-    typename store_type::scope changes_;
+    walk_of<layout> walk_;
+    typename world_type::scope changes_;
     int exceptions_ = std::uncaught_exceptions();
     chunk_data* const* at_;  // the next chunk
     chunk_data* const* end_;

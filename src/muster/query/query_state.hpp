@@ -2,22 +2,56 @@
 // cached list, and the answers that only need these.
 #pragma once
 
+#include <muster/base/array_list.hpp>
 #include <muster/base/slice.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace muster::detail {
 
+/// The world that a query of `Layout` reads, and the scopes that its loops open. `const Layout`
+/// stands for a const world: its queries open no scope, create no fragment and share no state but
+/// the lists of the world, under a lock. So several threads may use them at the same time.
+template <class Layout>
+struct query_world {
+    static constexpr bool is_const = false;
+    using layout = Layout;
+    using store_type = store<Layout>;
+    using open_scope = detail::open_scope;
+    using scope = detail::scope;
+    using closing = detail::closing;
+};
+template <class Layout>
+struct query_world<const Layout> {
+    static constexpr bool is_const = true;
+    using layout = Layout;
+    using store_type = const store<Layout>;
+    struct open_scope {
+        explicit open_scope(const engine&) noexcept {}
+        [[nodiscard]] static bool is_open() noexcept { return false; }
+        static void commit() noexcept {}
+    };
+    using scope = open_scope;
+    struct closing {
+        const open_scope& changes;
+        bool is_done = false;
+    };
+};
+
 template <class Layout>
 class query_state {
+    using world_type = query_world<Layout>;
+
 public:
-    using id_type = basic_id<Layout>;
+    using id_type = basic_id<typename world_type::layout>;
 
     /// Whether the entity matches; false for any id that is not alive.
     [[nodiscard]] bool matches(id_type e) const {
@@ -42,8 +76,9 @@ public:
     }
 
 protected:
-    using store_type = store<Layout>;
-    using here_type = walk_here<Layout>;
+    using store_type = typename world_type::store_type;
+    using here_type = walk_here<typename world_type::layout>;
+    static constexpr bool is_const = world_type::is_const;
 
     query_state() noexcept = default;
     query_state(store_type& store, query_cache& cache) noexcept
@@ -51,31 +86,42 @@ protected:
 
     // ---- terms ---------------------------------------------------------------------------------
 
-    /// The fragment of a term.
-    struct name {
-        std::uint64_t type_or_id;
-        bool is_typed;
-    };
     template <class T>
-    [[nodiscard]] name typed() const {
+    [[nodiscard]] term_name typed() const {
         world_.require();
         return ensure_typed<T>();
     }
     /// Like `typed`, for a query whose world is alive.
     template <class T>
-    [[nodiscard]] name ensure_typed() const {
+    [[nodiscard]] term_name ensure_typed() const {
         static_assert(is_component<T>);
         // Creates the fragment now, so that its number does not depend on which entity is first.
-        (void)store_->template ensure_fragment<T>();
+        if constexpr (!is_const) (void)store_->template ensure_fragment<T>();
         return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
     }
     template <class F>
-    [[nodiscard]] name named(const F& fragment) const {
+    [[nodiscard]] term_name named(const F& fragment) const {
         world_.require();
         if constexpr (fragment_argument<F>)
             return {id_type(fragment).value(), false};
         else
             return typed<F>();
+    }
+    template <class... Ts>
+    [[nodiscard]] std::array<term_name, sizeof...(Ts)> typed_list() const {
+        static_assert(all_differ<Ts...>,
+                      "muster: a list of a query names each component type only once.");
+        return {typed<Ts>()...};
+    }
+    template <class... Fs>
+    [[nodiscard]] std::array<term_name, sizeof...(Fs)> list_of(const Fs&... fragments) const {
+        return {named(fragments)...};
+    }
+    [[nodiscard]] array_list<term_name> list_of(std::span<const id_type> fragments) const {
+        array_list<term_name> made;
+        made.reserve(fragments.size());
+        for (const id_type fragment : fragments) made.push_back(named(fragment));
+        return made;
     }
     template <class F>
     [[nodiscard]] id_type id_of(const F& fragment) const {
@@ -85,8 +131,12 @@ protected:
         else
             return store_->id_of(store_->template ensure_fragment<F>());
     }
-    void add_term(term_kind kind, std::uint8_t group, name candidate) {
-        terms_.add({candidate.type_or_id, kind, candidate.is_typed, group});
+    void add_term(term_kind kind, term_name fragment) {
+        terms_.add({fragment.type_or_id, kind, fragment.is_typed, 0});
+        list_ = nullptr;
+    }
+    void add_list(term_kind kind, std::span<const term_name> list) {
+        cache_->add_list(terms_, kind, list);
         list_ = nullptr;
     }
     void add_terms(const terms& others) {
@@ -107,14 +157,17 @@ protected:
         if (list_ == nullptr) list_ = &cache_->ensure(terms_);
         return *list_;
     }
-    /// Like `list`; the threads of a parallel phase may call it at the same time.
+    /// Like `list`, and up to date; threads may call it at the same time, in a parallel phase or
+    /// for a const world.
     [[nodiscard]] match_list& shared_list() const {
-        return list_ != nullptr ? *list_ : cache_->ensure_shared(terms_);
+        if (list_ != nullptr) return *list_;
+        return cache_->ensure_shared(terms_, store_->gate.is_parallel() || store_->depth() != 0);
     }
     /// Starts a walk over a list that is not plain and was just read.
     template <class Walk>
     [[nodiscard]] Walk start_for(slice<const fragment_data* const> wanted) const {
-        return Walk(*store_, *cache_, store_->gate.is_parallel() ? shared_list() : *list_, wanted);
+        return Walk(*store_, *cache_,
+                    is_const || store_->gate.is_parallel() ? shared_list() : *list_, wanted);
     }
     /// Starts a walk that shows the components of all terms, except `without`.
     [[nodiscard]] here_type start_rows() const {

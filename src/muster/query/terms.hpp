@@ -19,6 +19,14 @@ enum class term_kind : std::uint8_t {
 /// The number of a `term_resolver` in its `query_cache`.
 enum class resolver_index : std::uint8_t { none };
 
+/// The fragment of a term: by C++ type, or by id.
+struct term_name {
+    std::uint64_t type_or_id;  // a type_index, or the value of an id
+    bool is_typed;
+
+    friend constexpr bool operator==(const term_name&, const term_name&) noexcept = default;
+};
+
 /// A fragment, by C++ type or by id, and the condition on it. A term may outlive its fragment: the
 /// next use of the type creates a new fragment, to which the term then refers.
 struct term {

@@ -36,11 +36,11 @@ bool has_hooks(slice<fragment_data* const> set, unsigned kinds) {
 
 chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_t row_limit)
     : id_type_(id_type), limit_(limit), row_limit_(row_limit) {
+    reserve_more(by_index_, 2);  // a constructor that throws runs no destructor: nothing to free yet
     ensure({});
     away_.is_away = true;
     away_.serial = ~std::uint64_t{0};  // no handle finds it
     away_.index = away_index;
-    reserve_more(by_index_, 1);
     by_index_.push_back(&away_);
 }
 

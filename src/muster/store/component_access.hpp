@@ -58,7 +58,7 @@ inline constexpr std::size_t value_size = is_tag<T> ? 0 : sizeof(T);
 template <class T>
 T* value_at(std::byte* base, std::size_t row) noexcept {
     if constexpr (is_tag<T>)
-        return &tag_value<T>();
+        return __builtin_addressof(tag_value<T>());
     else  // SAFETY: `base` is the column of T's fragment, aligned for T.
         return reinterpret_cast<T*>(base) + row;
 }
@@ -134,7 +134,8 @@ public:
             return found;
         const void* const shown = find_fallback(e, fragment);
         // SAFETY: a fallback shows values of its fragment.
-        return is_tag<T> && shown != nullptr ? &tag_value<T>() : static_cast<const T*>(shown);
+        return is_tag<T> && shown != nullptr ? __builtin_addressof(tag_value<T>())
+                                             : static_cast<const T*>(shown);
     }
     /// Returns the value of a const T, from the fallback if necessary, or of another T, or null.
     template <class T>
@@ -216,7 +217,7 @@ public:
         if constexpr (is_tag<T>)
             return fragment.sparse_values->template find_of<Layout>(e.value()) == no_slot
                        ? nullptr
-                       : &tag_value<T>();
+                       : __builtin_addressof(tag_value<T>());
         else  // SAFETY: the set stores the values of T's fragment, aligned for T.
             return reinterpret_cast<T*>(
                 fragment.sparse_values->template find_value<Layout, sizeof(T)>(e.value()));

@@ -18,8 +18,10 @@ template <class Layout>
 inline constexpr bool is_fragment_argument<basic_id<Layout>> = true;
 template <class T, class Layout>
 inline constexpr bool is_fragment_argument<basic_fragment<T, Layout>> = true;
+template <class Layout>
+inline constexpr bool is_fragment_argument<basic_tag_id<Layout>> = true;
 
-/// An id or a `fragment<T>`: names a fragment.
+/// An id, a `tag_id` or a `fragment<T>`: names a fragment.
 template <class T>
 concept fragment_argument = is_fragment_argument<std::remove_cvref_t<T>>;
 /// Like `fragment_argument`, but also accepts an object of a tag type, such as `prefab`.

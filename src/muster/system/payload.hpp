@@ -29,7 +29,7 @@ struct payload_value {
 
 template <class T>
 payload_value payload_of(const T& given) {
-    payload_value made{&given, ensure_type_index<T>()};
+    payload_value made{__builtin_addressof(given), ensure_type_index<T>()};
     made.type_name = type_name<T>();
     if constexpr (std::is_arithmetic_v<T>) {
         if constexpr (std::is_floating_point_v<T>) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <type_traits>
 
 namespace MUSTER_NAMESPACE {
 
@@ -154,11 +155,24 @@ private:
 using chunk = basic_chunk<>;
 
 /// Adjacent rows of a chunk, valid during the callback that receives them. If a query names sparse
-/// fragments, their values are adjacent, too.
+/// fragments, their values are adjacent, too. `const Layout`: rows of a const world, with spans of
+/// const values.
 template <class Layout>
 class basic_rows {
+    using layout = std::remove_const_t<Layout>;
+    static constexpr bool is_const = std::is_const_v<Layout>;
+    template <class T>
+    using shown = std::conditional_t<is_const, const T, T>;
+
 public:
-    using id_type = basic_id<Layout>;
+    using id_type = basic_id<layout>;
+
+    /// Mutable rows convert to const rows.
+    // NOLINTNEXTLINE(google-explicit-constructor): it only loses access
+    template <class Rows>
+        requires(is_const && std::is_same_v<Rows, basic_rows<layout>>)
+    basic_rows(const Rows& other) noexcept
+        : basic_rows(other.store_, &other.chunk_, other.first_, other.count_, other.ids_) {}
 
     /// Returns the number of rows.
     [[nodiscard]] std::size_t size() const noexcept { return count_; }
@@ -168,11 +182,12 @@ public:
     /// `errc::missing_component` if the rows do not have T. Also throws it if the query does not
     /// name a sparse T and its values are not adjacent.
     template <class T>
-    [[nodiscard]] std::span<T> components() const {
+    [[nodiscard]] std::span<shown<T>> components() const {
         using type = std::remove_const_t<T>;
-        store_.template check_access<type>(!std::is_const_v<T>);
+        constexpr bool is_written = !std::is_const_v<shown<T>>;
+        store_.template check_access<type>(is_written);
         const detail::fragment_data& fragment = store_.template find_fragment<type>();
-        if constexpr (!std::is_const_v<T>) store_.mark_written(fragment, chunk_);
+        if constexpr (is_written) store_.mark_written(fragment, chunk_);
         return span_of<type>(fragment);
     }
     /// Returns whether all rows have T.
@@ -186,13 +201,13 @@ public:
     }
     /// Like `components` by type, for a fragment.
     template <class T>
-    [[nodiscard]] std::span<T> components(id_type fragment) const {
+    [[nodiscard]] std::span<shown<T>> components(id_type fragment) const {
         const detail::fragment_data& known = detail::fragment_for<T>(store_, fragment);
-        store_.mark_written(known, chunk_);
+        if constexpr (!is_const) store_.mark_written(known, chunk_);
         return span_of<T>(known);
     }
     template <class T>
-    [[nodiscard]] std::span<T> components(basic_fragment<T, Layout> fragment) const {
+    [[nodiscard]] std::span<shown<T>> components(basic_fragment<T, layout> fragment) const {
         return components<T>(fragment.id());
     }
 
@@ -201,8 +216,9 @@ private:
     friend class spawn_calls;
     template <class, class...>
     friend class basic_query;
-    basic_rows(detail::store<Layout>& from, const detail::chunk_data* owner, std::size_t first,
-               std::size_t count, const id_type* ids) noexcept
+    friend class basic_rows<const layout>;
+    basic_rows(const detail::store<layout>& from, const detail::chunk_data* owner,
+               std::size_t first, std::size_t count, const id_type* ids) noexcept
         : store_(from),
           chunk_(owner == nullptr ? from.graph.empty_chunk() : *owner),
           first_(first),
@@ -232,7 +248,7 @@ private:
         return count_ != 0;
     }
 
-    detail::store<Layout>& store_;
+    const detail::store<layout>& store_;
     const detail::chunk_data& chunk_;
     std::size_t first_;
     std::size_t count_;
@@ -243,6 +259,7 @@ using rows = basic_rows<>;
 template <class Layout>
 using basic_chunk_view = basic_rows<Layout>;
 using chunk_view = rows;
+using const_chunk_view = basic_rows<const layouts::bound>;
 
 /// The position of an entity: `auto [chunk, row] = w.locate(e);`
 template <class Layout>

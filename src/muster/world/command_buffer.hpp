@@ -136,6 +136,23 @@ public:
         record(e, "remove", list);
     }
 
+    // A tag as the entity, and a plain id as the fragment: refused; see `basic_tag_id`.
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool set(basic_tag_id<Layout>, const F&) {
+        return detail::refuse_swapped<F>();
+    }
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool add(basic_tag_id<Layout>, const F&) {
+        return detail::refuse_swapped<F>();
+    }
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool remove(basic_tag_id<Layout>, const F&) {
+        return detail::refuse_swapped<F>();
+    }
+
     /// Records `world::clear`.
     void clear(at_type e) { record_whole(e, "clear", kind::clear); }
     /// Records `world::destroy`.

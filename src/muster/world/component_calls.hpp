@@ -90,7 +90,9 @@ public:
     /// in a phase.
     template <class T, class... Values>
     T& append(at_type e, Values&&... values) {
-        const auto append_all = [&](T& all) { (all.push_back(std::forward<Values>(values)), ...); };
+        const auto append_all = [&](T& all) {
+            (static_cast<void>(all.push_back(std::forward<Values>(values))), ...);
+        };
         if (store_.changes.will_have(e, store_.template find_fragment<T>(), "append"))
             return patch<T>(e, append_all);
         T made = store_.template default_value<T>();

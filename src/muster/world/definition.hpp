@@ -79,9 +79,11 @@ public:
         return *this;
     }
 
-    /// Makes every entity to which this fragment is added also receive these, with their default
-    /// values. Cycles are allowed. An id that has no type yet becomes a tag. `errc::no_default` is
-    /// thrown only when the first entity needs the value.
+    /// Makes every entity to which this fragment is added from now on also receive these, with their
+    /// default values. A new entity, spawned or cloned, adds all its fragments. Entities that have
+    /// the fragment stay as they are, also when it is assigned. Cycles are allowed. An id that has
+    /// no type yet becomes a tag. `errc::no_default` is thrown only when the first entity needs the
+    /// value.
     template <class... Ts>
         requires(sizeof...(Ts) > 0)
     basic_definition& needs() {

@@ -23,6 +23,7 @@ public:
     using chunk_type = basic_chunk<Layout>;
     template <class T>
     using fragment_type = basic_fragment<T, Layout>;
+    using tag_type = basic_tag_id<Layout>;
 
     /// Returns the fragment of a C++ type. The first use creates it. In a phase, the first use
     /// throws `errc::in_scope`.
@@ -46,9 +47,9 @@ public:
         return detail::to_id<Layout>(store_.spawner.make_fragment(detail::describe(type), name));
     }
     /// Creates a fragment without values. Refused in a phase.
-    id_type tag(std::string_view name = {}) {
-        return detail::to_id<Layout>(store_.spawner.make_fragment(
-            {&detail::type_info_of<detail::no_value>, detail::no_type}, name));
+    tag_type tag(std::string_view name = {}) {
+        return tag_type(detail::to_id<Layout>(store_.spawner.make_fragment(
+            {&detail::type_info_of<detail::no_value>, detail::no_type}, name)));
     }
 
     /// Returns a definition, which sets the traits, the default value and the hooks of a fragment;

@@ -120,7 +120,7 @@ private:
     template <class F, class Hook>
     basic_connection<Layout> connect(const F& fragment, detail::hook_kind kind, Hook&& hook) {
         store_.gate.refuse_in_change("adding a hook");
-        if constexpr (std::is_same_v<F, id_type>)
+        if constexpr (std::is_base_of_v<id_type, F>)
             return connect<void>(fragment, kind, std::forward<Hook>(hook));
         else if constexpr (detail::fragment_argument<F>) {
             using type = typename F::value_type;  // from now on, no values of another type

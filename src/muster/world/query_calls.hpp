@@ -30,23 +30,28 @@ public:
         using made = basic_query<Layout, Ts...>;
         return basic_world<Layout>::template make_handle<made>(store_, queries_);
     }
+    /// Returns a query of a const world: all components are const. It opens no scope, creates no
+    /// fragments, and cannot change entities. Several threads may use such queries at the same time.
+    template <class... Ts>
+    [[nodiscard]] basic_query<const Layout, Ts...> query() const {
+        using made = basic_query<const Layout, Ts...>;
+        return basic_world<Layout>::template make_handle<made>(store_, queries_);
+    }
     /// Loops over the query that the parameters of `callback` describe:
     /// `w.each([](entity e, position& p, const velocity& v) { ... })`. May be called in a phase, if
     /// the types were used before.
     template <class Callback>
     [[gnu::always_inline]] void each(Callback&& callback) {
-        using function = std::decay_t<Callback>;
-        constexpr bool fits = detail::has_known_parameters<function>;
-        static_assert(fits,
-                      "muster: the parameters of this callback are unknown, since they are auto or "
-                      "overloaded: "
-                      "write query<position>().each(callback).");
-        if constexpr (fits) detail::query_of<Layout, function>::make(*this).each(callback);
+        each_of(*this, callback);
+    }
+    template <class Callback>
+    [[gnu::always_inline]] void each(Callback&& callback) const {
+        each_of(*this, callback);
     }
 
     // ---- all values of a fragment --------------------------------------------------------------
 
-    /// Removes T from every entity; returns how many had it. Works chunk by chunk: a chunk whose
+    /// Removes T from every entity, hidden or not; returns how many had it. Works chunk by chunk: a chunk whose
     /// change throws stays unchanged, the others continue, and the first exception is rethrown at
     /// the end. Refused in a phase.
     template <class T>
@@ -59,12 +64,13 @@ public:
     std::size_t clear_fragment(const F& fragment) {
         return store_.batch.clear_fragment(this->find_fragment(fragment));
     }
-    /// Returns how many entities have T, a singleton included. O(chunks with T), never throws.
+    /// Returns how many entities have T, hidden entities such as prefabs included, which
+    /// `query<const T>().count()` skips. O(chunks with T), never throws.
     template <class T>
     [[nodiscard]] std::size_t count() const noexcept {
         return store_.components.count(store_.template find_fragment<T>());
     }
-    /// Returns how many entities have this fragment. O(chunks with it), never throws.
+    /// Like `count` by type, for a fragment. O(chunks with it), never throws.
     template <detail::fragment_or_tag F>
     [[nodiscard]] std::size_t count(const F& fragment) const noexcept {
         return store_.components.count(this->find_fragment(fragment));
@@ -80,7 +86,8 @@ public:
     }
 
     /// Returns the first entity, by chunk and row (sparse: by slot), whose T equals `value`, or the
-    /// null id. O(entities with T).
+    /// null id. Searches all values of T, hidden entities such as prefabs included.
+    /// O(entities with T).
     template <class T>
     [[nodiscard]] id_type find(const T& value) const {
         return find_if<T>([&](const T& candidate) { return candidate == value; });
@@ -149,6 +156,16 @@ protected:
     using detail::world_base<Layout>::queries_;
 
 private:
+    template <class World, class Callback>
+    [[gnu::always_inline]] static void each_of(World& w, Callback& callback) {
+        using function = std::decay_t<Callback>;
+        constexpr bool fits = detail::has_known_parameters<function>;
+        static_assert(fits,
+                      "muster: the parameters of this callback are unknown, since they are auto or "
+                      "overloaded: "
+                      "write query<position>().each(callback).");
+        if constexpr (fits) detail::query_of<Layout, function>::make(w).each(callback);
+    }
     template <class T, class Before>
     void sort_values(detail::fragment_data& fragment, Before& is_before) {
         static_assert(!detail::is_tag<T>, "muster: a tag has no values: use sort_like.");

@@ -15,7 +15,8 @@ namespace MUSTER_NAMESPACE {
 /// The calls of a world for components by fragment.
 /// <muster/world/world.hpp> has the rules for every call.
 ///
-/// A fragment argument is an id, a `fragment<T>` or an object of a tag type, such as `prefab`.
+/// A fragment argument is an id, a `tag_id`, a `fragment<T>` or an object of a tag type, such as
+/// `prefab`.
 /// All calls throw `errc::dead_fragment` if the fragment is dead, `errc::foreign_entity` if it
 /// is of another world, and `errc::type_mismatch` if its values are of another type. Calls that
 /// never throw treat such a fragment as missing.
@@ -28,6 +29,7 @@ class value_calls : public component_calls<Layout> {
 public:
     using id_type = basic_id<Layout>;
     using at_type = basic_at<Layout>;
+    using tag_type = basic_tag_id<Layout>;
 
     using component_calls<Layout>::set;
     using component_calls<Layout>::add;
@@ -228,6 +230,48 @@ public:
             if constexpr (takes_fragment<Callback, const void*>())
                 callback(store_.id_of(*fragment),
                          static_cast<const void*>(store_.components.find(e.id.value(), *fragment)));
+    }
+
+    // A tag as the entity, and a plain id as the fragment: refused; see `basic_tag_id`.
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool set(tag_type, const F&) {
+        return detail::refuse_swapped<F>();
+    }
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool add(tag_type, const F&) {
+        return detail::refuse_swapped<F>();
+    }
+    template <class... Fs>
+        requires detail::names_plain_id<id_type, Fs...>
+    bool remove(tag_type, const Fs&...) {
+        return detail::refuse_swapped<Fs...>();
+    }
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool touch(tag_type, const F&) {
+        return detail::refuse_swapped<F>();
+    }
+    template <class F>
+        requires detail::names_plain_id<id_type, F>
+    bool has(tag_type, const F&) const {
+        return detail::refuse_swapped<F>();
+    }
+    template <class... Fs>
+        requires detail::names_plain_id<id_type, Fs...>
+    bool has_all(tag_type, const Fs&...) const {
+        return detail::refuse_swapped<Fs...>();
+    }
+    template <class... Fs>
+        requires detail::names_plain_id<id_type, Fs...>
+    bool has_any(tag_type, const Fs&...) const {
+        return detail::refuse_swapped<Fs...>();
+    }
+    template <class... Fs>
+        requires detail::names_plain_id<id_type, Fs...>
+    bool has_none(tag_type, const Fs&...) const {
+        return detail::refuse_swapped<Fs...>();
     }
 
 protected:

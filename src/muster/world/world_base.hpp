@@ -26,13 +26,14 @@
 
 namespace muster::detail {
 
+/// Queries of a const world use the cache, under its lock.
 template <class Layout>
 class world_base {
 protected:
     explicit world_base(const world_options& options) : store_(options) {}
 
     store<Layout> store_;
-    query_cache queries_{store_.fragments, store_.graph, store_.sparse};
+    mutable query_cache queries_{store_.fragments, store_.graph, store_.sparse};
     systems<Layout> systems_{store_, queries_};
 };
 
