@@ -1,3 +1,4 @@
+#include <muster/base/array_list.hpp>
 #include <muster/entity/name_table.hpp>
 
 #include <gtest/gtest.h>
