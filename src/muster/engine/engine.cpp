@@ -66,7 +66,7 @@ void engine::collect_garbage() {
     catalog.forget_chunks();
     graph.collect_garbage();
     sparse.trim();
-    parallel.give_ids_back();
+    parallel.collect_garbage();
     entities.trim();
     pending.free();
     scratch.free();

@@ -82,7 +82,9 @@ public:
     }
     /// Creates `count` entities; all or none.
     std::vector<id_type> spawn_many(std::size_t count) {
-        store_->spawner.prepare(count);
+        store_->spawner.refuse_many(count);
+        resolve();
+        store_->spawner.refuse_rows(count, store_->catalog.ensure_set(set_));
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
@@ -103,7 +105,10 @@ public:
     /// Like `clone`, but creates `count` copies; all or none.
     std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
         store_->require(prototype, "clone");
-        store_->spawner.prepare(count);
+        store_->spawner.refuse_many(count);
+        resolve();
+        const detail::target original(prototype);
+        store_->spawner.refuse_rows(count, store_->catalog.ensure_set(set_), &original);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;
