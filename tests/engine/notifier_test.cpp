@@ -45,7 +45,7 @@ struct notifier_of : engine_fixture {
                           }));
     }
     void observe(fragment_data& f, unsigned kinds) {
-        tested.add_observer(*observer);
+        if (observer->subscriptions.empty()) tested.add_observer(*observer);
         tested.subscribe(*observer, f, kinds);
     }
     [[nodiscard]] id_list observed() {

@@ -120,16 +120,6 @@ void notifier::note_removal(std::uint64_t e) noexcept {
     for (fragment_data* fragment : from.fragments) fragment->hooks.note(hook_kind::remove, e);
 }
 
-bool notifier::has_any() noexcept {
-    if (known_epoch_ != graph_.epoch()) {
-        has_any_ = entity_hooks_.kinds() != 0;
-        for (const fragment_data* fragment : fragments_.all())
-            has_any_ = has_any_ || fragment->hooks.kinds() != 0;
-        known_epoch_ = graph_.epoch();
-    }
-    return has_any_;
-}
-
 // ---- hooks and observers -----------------------------------------------------------------------
 
 std::uint64_t notifier::add(fragment_data& fragment, hook_kind kind, hook_function&& made) {
@@ -181,26 +171,38 @@ bool notifier::is_connected(std::uint64_t f, std::uint64_t number) const noexcep
     return list != nullptr && list->is_connected(number);
 }
 
-void notifier::remove_observer(const change_log& log) noexcept {
-    observers_.erase_if([&](const change_log* known) { return known == &log; });
-    for (fragment_data* fragment : fragments_.all()) fragment->hooks.unsubscribe(log);
-    catalog_.invalidate_hooks(nullptr);
+void notifier::add_observer(change_log& log) {
+    log.order = static_cast<std::uint32_t>(observers_.size());
+    observers_.push_back(&log);
+}
+
+void notifier::remove_observer(change_log& log) noexcept {
+    if (log.order < observers_.size() && observers_[log.order] == &log) {
+        observers_.back()->order = log.order;
+        observers_[log.order] = observers_.back();
+        observers_.pop_back();
+    }
+    while (!log.subscriptions.empty()) {
+        const fragment_data* const of = log.subscriptions.back().of;
+        hook_list::end_last_subscription(log);
+        catalog_.invalidate_hooks(of);
+    }
 }
 
 void notifier::subscribe(change_log& log, fragment_data& fragment, unsigned kinds) {
-    fragment.hooks.subscribe(log, kinds);
+    fragment.hooks.subscribe(log, kinds, &fragment);
     catalog_.invalidate_hooks(&fragment);
 }
 
 void notifier::connect_observer(change_log& log, bool is_wanted) noexcept {
-    log.is_paused = !is_wanted;
-    for (fragment_data* fragment : fragments_.all()) fragment->hooks.refresh_kinds();
-    catalog_.invalidate_hooks(nullptr);
+    hook_list::pause(log, !is_wanted);
+    for (const change_log::subscription& one : log.subscriptions) catalog_.invalidate_hooks(one.of);
 }
 
 void notifier::detach_observers() noexcept {
     for (change_log* log : observers_) {
         log->clear();
+        while (!log->subscriptions.empty()) hook_list::end_last_subscription(*log);
         log->has_world = false;
     }
 }

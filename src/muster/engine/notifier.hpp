@@ -62,8 +62,10 @@ public:
     [[nodiscard]] bool notifies_remove_sparse(std::uint64_t e) const;
     /// Whether a fragment of the chunk has hooks of its removal.
     [[nodiscard]] static bool calls_remove(const chunk_data& from) noexcept;
-    /// Whether any hook or observer is connected. O(fragments) after a change of hooks, else O(1).
-    [[nodiscard]] bool has_any() noexcept;
+    /// Whether any hook or observer is connected.
+    [[nodiscard]] bool has_any() const noexcept {
+        return entity_hooks_.kinds() != 0 || fragments_.has_hooks();
+    }
 
     /// Makes room in the logs of observers for `count` such changes. May throw.
     void prepare(const transition& step, std::size_t count);
@@ -103,8 +105,9 @@ public:
 
     /// Logs changes of the fragments that the log subscribes to, until the log is removed. A world
     /// that is destroyed first clears and detaches it.
-    void add_observer(change_log& log) { observers_.push_back(&log); }
-    void remove_observer(const change_log& log) noexcept;
+    void add_observer(change_log& log);
+    /// O(fragments that the log subscribes to), like `connect_observer`.
+    void remove_observer(change_log& log) noexcept;
     void subscribe(change_log& log, fragment_data& fragment, unsigned kinds);
     void connect_observer(change_log& log, bool is_wanted) noexcept;
     /// Clears and detaches all observers.
@@ -124,9 +127,7 @@ private:
     gate& gate_;
     scope_fence& scopes_;
     hook_list entity_hooks_;
-    array_list<change_log*> observers_;
-    std::uint64_t known_epoch_ = 0;  // the epoch of `has_any_`
-    bool has_any_ = false;
+    array_list<change_log*> observers_;  // each at its `order`
 };
 
 }  // namespace muster::detail

@@ -47,7 +47,7 @@ hook_function make_hook(Hook&& hook) {
 
 /// A handle to a hook, to switch it off and on. Copies refer to the same hook. The hook stays when
 /// the handle is destroyed. Hooks may call all functions, even on themselves. Must not be used
-/// after its world is destroyed.
+/// after its world is destroyed. Each call is O(log n) in the hooks of the fragment, amortised.
 template <class Layout>
 class basic_connection {
 public:

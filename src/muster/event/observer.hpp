@@ -32,8 +32,9 @@ namespace muster {
 ///
 /// Movable, not copyable. Collects until it is destroyed. May outlive its world, and is empty then.
 /// Sees the removals when a fragment is destroyed. The next use of the type creates a new fragment,
-/// which it does not observe. Each change of an observed fragment costs about 30 ns more. All calls
-/// require exclusive access to the world, like changes.
+/// which it does not observe. Each change of an observed fragment costs about 30 ns more. Beginning
+/// and ending, pausing and resuming cost O(observed fragments). All calls require exclusive access to
+/// the world, like changes.
 template <class Layout, class... Ts>
 class basic_observer {
     using store_type = detail::store<Layout>;
