@@ -271,11 +271,11 @@ TEST_F(catalog_of, forget_removes_all_that_depends_on_a_fragment) {
     tested.add_needs(owner.id, set);
     fragment_data* const other[] = {&needed};
     tested.add_needs(gone.id, other);
-    EXPECT_EQ(needed.implied_by, 2u);
+    EXPECT_EQ(needed.implied_by.size(), 2u);
     chunk({&gone, &owner});
     tested.forget(gone);
     EXPECT_EQ(owner.implied, rules{{&needed}});
-    EXPECT_EQ(needed.implied_by, 1u);
+    EXPECT_EQ(needed.implied_by.size(), 1u);
     EXPECT_TRUE(gone.chunks.empty());
     EXPECT_EQ(tested.world_owned_count(), 0u);
 }
@@ -290,7 +290,7 @@ TEST_F(catalog_of, add_needs_lists_each_fragment_once_and_never_itself) {
     tested.add_needs(owner.id, set);
     tested.add_needs(owner.id, set);
     EXPECT_EQ(owner.implied, rules{{&needed}});
-    EXPECT_EQ(needed.implied_by, 1u);
+    EXPECT_EQ(needed.implied_by.size(), 1u);
     EXPECT_FALSE(needed.is_untyped);  // a tag from now on
     EXPECT_NE(graph.generation(), generation);
 }
@@ -301,7 +301,7 @@ TEST_F(catalog_of, imply_keeps_rules_that_differ) {
     const implied_change all[] = {{&other}, {&other, true, true}, {&other}, {&owner}};
     tested.imply(owner.id, all);
     EXPECT_EQ(owner.implied, (rules{{&other}, {&other, true, true}}));
-    EXPECT_EQ(other.implied_by, 2u);
+    EXPECT_EQ(other.implied_by.size(), 2u);
     tested.forget(other);
     EXPECT_TRUE(owner.implied.empty());
 }

@@ -270,7 +270,7 @@ TEST_F(transitions, have_notices_but_call_no_hooks_if_only_observers_subscribe) 
     EXPECT_FALSE(inserts.calls_hooks());
     EXPECT_TRUE(inserts.is_plain);
     EXPECT_TRUE(inserts.moves_bytes);
-    a.hooks.unsubscribe(*log);
+    hook_list::end_last_subscription(*log);
     log->release();
 }
 

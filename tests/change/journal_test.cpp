@@ -117,6 +117,49 @@ TEST(journal, has_value_of_finds_pending_values_of_a_fragment) {
     EXPECT_FALSE(tested.has_value_of(g));
 }
 
+TEST(journal, looks_for_a_fragment_only_between_its_first_and_last_entry) {
+    journal tested;
+    fragment_data f;
+    fragment_data g;
+    const auto size_of = [&](const fragment_data& fragment) {
+        const journal::entry_range range = tested.range_of(fragment);
+        return range.end - range.first;
+    };
+    EXPECT_EQ(size_of(f), 0u);
+    for (std::uint64_t e = 0; e < 100; ++e) tested.add(e, put, &g);
+    tested.add(7, put, &f);
+    const journal::position before = tested.now();
+    tested.add(8, put, &f);
+    for (std::uint64_t e = 0; e < 100; ++e) tested.add(e, put, &g);
+    EXPECT_EQ(size_of(f), 2u);
+    EXPECT_EQ(size_of(g), 202u);
+    journal_entry entry{};
+    while (tested.pop_entry(before, entry)) {
+    }
+    EXPECT_EQ(size_of(f), 1u);
+    EXPECT_TRUE(tested.has_value_of(f, 7));
+    EXPECT_FALSE(tested.has_value_of(f, 8));
+    journal_group group{};
+    while (tested.pop_group({}, group)) {
+    }
+    tested.clear();
+    EXPECT_EQ(size_of(f), 0u);
+    EXPECT_FALSE(tested.has_value_of(f));
+    tested.add(9, put, &f);
+    EXPECT_EQ(size_of(f), 1u);
+}
+
+/// Counts the entries that are visited until the answer is known.
+TEST(journal, visits_the_last_entries_first) {
+    journal tested;
+    fragment_data f;
+    for (int i = 0; i < 1000; ++i) tested.add(7, put, &f);
+    tested.add(8, put, &f);
+    journal::dependencies all(tested, 7);
+    EXPECT_EQ(all.next(), 999u);
+    EXPECT_EQ(all.next(), 998u);
+}
+
 TEST(journal, reuses_its_memory) {
     journal tested;
     const type_info& type = type_info_of<std::uint64_t>;

@@ -174,6 +174,38 @@ TEST(world_number, exhaustion_is_an_error_and_the_oldest_released_number_is_reus
     EXPECT_GT(world_number::take<layouts::bound>().value(), 7u);
 }
 
+TEST(world_number, a_released_number_is_taken_by_name_or_in_its_turn) {
+    using three_worlds = layout<std::uint64_t, id_bits{.key = 32, .version = 3, .world = 2}>;
+    std::vector<world_number> held;
+    for (std::uint64_t n = 1; n <= 7; ++n) {
+        try {  // as above
+            held.push_back(world_number::take<seven_worlds>(n));
+        } catch (const error& e) {
+            GTEST_SKIP() << "numbers of this process are used up: " << e.what();
+        }
+    }
+    if (held[0].first_version() > 3 || held[2].first_version() > 3 || held[6].first_version() > 3)
+        GTEST_SKIP() << "versions of these numbers are used up";
+    // Releases 7, 3, 1 in this order. Of these, 7 does not fit two bits.
+    for (const int i : {6, 2, 0}) {
+        const world_number released(std::move(held[static_cast<std::size_t>(i)]));
+    }
+    {
+        const world_number three = world_number::take<three_worlds>();
+        EXPECT_EQ(three.value(), 3u);
+        const world_number by_name = world_number::take<seven_worlds>(1);
+        EXPECT_EQ(by_name.value(), 1u);
+        EXPECT_EQ(code_of([] { (void)world_number::take<three_worlds>(); }), errc::limit);
+        EXPECT_EQ(world_number::take<seven_worlds>().value(), 7u);
+    }  // releases 1, 3, after 7
+    const world_number first = world_number::take<seven_worlds>();
+    const world_number second = world_number::take<seven_worlds>();
+    const world_number third = world_number::take<seven_worlds>();
+    EXPECT_EQ(first.value(), 7u);
+    EXPECT_EQ(second.value(), 1u);
+    EXPECT_EQ(third.value(), 3u);
+}
+
 TEST(world_number, unused_numbers_are_taken_before_released_ones) {
     std::uint64_t before = 0;
     {

@@ -470,6 +470,48 @@ TEST_F(sparse_table_of, a_set_without_a_fragment_has_no_traits) {
     waiting.fragment = &gone;
 }
 
+TEST_F(sparse_table_of, a_new_set_takes_the_lowest_free_ordinal) {
+    std::vector<sparse_set*> sets;
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        sets.push_back(&add_set());
+        EXPECT_EQ(sets.back()->ordinal, i);
+    }
+    const auto remove = [&](std::uint32_t ordinal) { table.remove(*sets[ordinal]); };
+    const auto expect_next = [&](std::uint32_t ordinal) {
+        sets.resize(std::max<std::size_t>(sets.size(), ordinal + 1));
+        sets[ordinal] = &add_set();
+        EXPECT_EQ(sets[ordinal]->ordinal, ordinal);
+    };
+    for (const std::uint32_t gone : {7u, 3u, 19u, 18u, 11u}) remove(gone);
+    EXPECT_EQ(table.all().size(), 18u);
+    for (const std::uint32_t next : {3u, 7u, 11u, 18u, 19u, 20u}) expect_next(next);
+    for (int round = 0; round < 100; ++round) {
+        remove(5);
+        expect_next(5);
+    }
+    remove(20);
+    remove(2);
+    remove(19);
+    for (const std::uint32_t next : {2u, 19u, 20u}) expect_next(next);
+}
+
+TEST_F(sparse_table_of, an_id_can_be_in_any_of_thousands_of_sets) {
+    std::vector<sparse_set*> sets;
+    for (int i = 0; i < 5000; ++i) sets.push_back(&add_set());
+    ordinals wanted;
+    for (std::uint32_t ordinal = 1; ordinal < 5000; ordinal = ordinal * 2 + 1) {
+        table.prepare(*sets[ordinal], who(7).value(), true);
+        const slot_index slot = sets[ordinal]->take();
+        ::new (sets[ordinal]->at(slot)) std::string(made(1));
+        sets[ordinal]->attach(who(7).value(), slot);
+        wanted.push_back(ordinal);
+    }
+    EXPECT_EQ(sets_of(who(7)), wanted);
+    table.forget(who(7).value(), [](sparse_set& set, slot_index slot) { set.drop(slot); });
+    EXPECT_EQ(sets_of(who(7)), ordinals{});
+    EXPECT_FALSE(table.has_any(who(7).value()));
+}
+
 TEST_F(sparse_table_of, the_values_of_a_set_can_wait_for_another_fragment) {
     fragment_data& gone = add_fragment();
     fragment_data& next = add_fragment();

@@ -10,22 +10,26 @@ extern "C" {
 void* __real_malloc(std::size_t size);
 void* __wrap_malloc(std::size_t size) {
     ++blocks.allocated;
+    blocks.bytes += size;
     return __real_malloc(size);
 }
 void* __real_calloc(std::size_t count, std::size_t size);
 void* __wrap_calloc(std::size_t count, std::size_t size) {
     ++blocks.allocated;
+    blocks.bytes += count * size;
     return __real_calloc(count, size);
 }
 void* __real_realloc(void* old, std::size_t size);
 void* __wrap_realloc(void* old, std::size_t size) {
     ++blocks.allocated;
+    blocks.bytes += size;
     if (old != nullptr) ++blocks.freed;
     return __real_realloc(old, size);
 }
 void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
 void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
     ++blocks.allocated;
+    blocks.bytes += size;
     return __real_aligned_alloc(alignment, size);
 }
 void __real_free(void* old);

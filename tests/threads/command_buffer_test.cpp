@@ -278,6 +278,128 @@ TEST(command_buffer, collecting_garbage_returns_spare_ids) {
     EXPECT_EQ(w.size(), 10u);
 }
 
+template <class Call>
+std::string message_of(Call call) {
+    try {
+        call();
+    } catch (const error& caught) {
+        return caught.what();
+    }
+    return "nothing was thrown";
+}
+std::size_t fill(world& w) {
+    return static_cast<std::size_t>(code_of([&] {
+                                        for (;;) w.spawn();
+                                    }) == errc::id_overflow
+                                        ? w.size()
+                                        : 0);
+}
+
+TEST(command_buffer, keys_of_ended_buffers_return_before_the_keys_run_out) {
+    const auto idle = [](world&, command_buffer& b) { b.spawn(), b.discard(); };
+    const auto recorded = [](world&, command_buffer& b) {
+        for (int i = 0; i < 100; ++i) b.spawn(position{i, i});
+    };
+    const auto submitted = [](world& w, command_buffer& b) {
+        for (int i = 0; i < 100; ++i) b.spawn(position{i, i});
+        w.submit(b);
+    };
+    const auto mixed = [](world& w, command_buffer& b) {
+        for (int i = 0; i < 100; ++i) b.spawn(position{i, i});
+        w.submit(b);
+        for (int i = 0; i < 100; ++i) b.spawn(position{i, i});
+    };
+    void (*const all[])(world&, command_buffer&) = {idle, recorded, submitted, mixed};
+    for (const auto use : all) {
+        world w(world_options{.last_key = 1023});
+        {
+            command_buffer other{w};
+            other.spawn();
+            command_buffer b{w};
+            use(w, b);
+        }
+        EXPECT_EQ(fill(w), 1024u);
+        const std::string message = message_of([&] { w.spawn(); });
+        EXPECT_NE(message.find("1024 keys, 0 of them free"), std::string::npos) << message;
+        EXPECT_EQ(message.find("reserved"), std::string::npos) << message;
+    }
+}
+
+TEST(command_buffer, keys_of_ended_buffers_return_in_a_scope_and_for_many_entities) {
+    for (const bool is_deferred : {false, true}) {
+        world w(world_options{.last_key = 1023});
+        {
+            command_buffer b{w};
+            for (int i = 0; i < 100; ++i) b.spawn(position{i, i});
+        }
+        if (is_deferred) w.defer();
+        EXPECT_EQ(w.spawn_many(1024, position{}).size(), 1024u);
+        if (is_deferred) w.commit();
+        EXPECT_EQ(w.count<position>(), 1024u);
+        EXPECT_EQ(code_of([&] { w.spawn_many(1); }), errc::id_overflow);
+    }
+}
+
+TEST(command_buffer, keys_of_ended_buffers_return_for_exact_ids_and_new_fragments) {
+    world w(world_options{.last_key = 1023});
+    entity wanted;
+    {
+        command_buffer b{w};
+        wanted = b.spawn();
+        b.spawn();
+    }
+    EXPECT_EQ(code_of([&] { w.spawn_at(wanted); }), errc::id_stale);  // it was handed out
+    EXPECT_EQ(w.spawn_at(entity::pack(wanted.key() + 2, 0, w.number())).key(), wanted.key() + 2);
+    using small_world = basic_world<layouts::compact>;
+    small_world full;
+    const auto all = full.spawn_many((1 << 20) - 64);
+    {
+        basic_command_buffer<layouts::compact> b{full};
+        full.destroy(all[0]);
+        full.apply_submitted();
+        while (full.size() < (1 << 20) - 66) full.spawn();
+        EXPECT_EQ(code_of([&] {
+                      for (;;) b.spawn();
+                  }),
+                  errc::id_overflow);
+        EXPECT_EQ(code_of([&] {
+                      for (;;) full.spawn();
+                  }),
+                  errc::id_overflow);
+        EXPECT_EQ(code_of([&] { full.set(all[1], velocity{}); }), errc::id_overflow);
+    }
+    full.set(all[1], velocity{});
+    EXPECT_TRUE(full.has<velocity>(all[1]));
+}
+
+TEST(command_buffer, the_message_of_an_overflow_counts_the_keys_that_a_buffer_holds) {
+    world w(world_options{.last_key = 1023});
+    command_buffer b{w};
+    b.spawn();
+    const std::size_t alive = fill(w);
+    const std::string message = message_of([&] { w.spawn(); });
+    EXPECT_NE(message.find(", " + std::to_string(1024 - alive) + " reserved for command buffers"),
+              std::string::npos)
+        << message;
+    w.submit(b);
+    {
+        const command_buffer ended = std::move(b);
+    }
+    EXPECT_EQ(fill(w), 1024u);
+}
+
+TEST(command_buffer, applying_reserves_a_key_even_if_few_are_free) {
+    world w(world_options{.last_key = 63});
+    const std::vector<entity> all = w.spawn_many(64);
+    command_buffer b{w};
+    EXPECT_EQ(code_of([&] { b.spawn(); }), errc::id_overflow);
+    w.destroy(all[5]);
+    w.apply_submitted();
+    const entity made = b.spawn();
+    w.submit(b);
+    EXPECT_TRUE(w.alive(made));
+}
+
 TEST(command_buffer, it_does_not_reserve_all_keys) {
     world small(world_options{.first_key = 1, .last_key = 100});
     command_buffer few{small};

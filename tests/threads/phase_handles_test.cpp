@@ -177,6 +177,31 @@ TEST(phase_handles, an_observer_that_is_destroyed_in_a_phase_is_removed_at_its_e
     s.w.set(s.own[0], velocity{2, 2});
 }
 
+TEST(phase_handles, a_scoped_connection_that_is_destroyed_in_a_phase_disconnects_at_its_end) {
+    scene s;
+    int calls = 0;
+    std::vector<muster::scoped_connection> hooks;
+    for (int i = 0; i < 8; ++i)
+        hooks.emplace_back(s.w.on_insert<marked>([&](entity, marked&) { ++calls; }));
+    const muster::connection first = s.w.on_insert<marked>([&](entity, marked&) { calls += 100; });
+    std::atomic<unsigned> next{0};
+    s.positions.par_each(s.four, 1, [&](entity e, const position&) {
+        for (unsigned i = next++; i < 7; i = next++) {
+            hooks[i] = {};
+            s.w.add<marked>(e);
+        }
+    });
+    const int during = calls;
+    EXPECT_EQ(during % 101, 0) << "the remaining hook and the connection see each insertion";
+    EXPECT_GT(during, 0);
+    s.w.add<marked>(s.w.spawn());
+    EXPECT_EQ(calls, during + 101);
+    hooks.clear();
+    s.w.add<marked>(s.w.spawn());
+    EXPECT_EQ(calls, during + 201);
+    EXPECT_TRUE(first.connected());
+}
+
 TEST(phase_handles, systems) {
     using enum outcome;
     test_all({

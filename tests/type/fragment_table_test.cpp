@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -153,7 +154,9 @@ TEST(fragment_table, finds_all_ids_with_equal_low_bits) {
         }
         for (const auto& [known, fragment] : made) ASSERT_EQ(table.find(known), fragment) << i;
     }
-    EXPECT_EQ(table.all().size(), made.size());
+    EXPECT_EQ(
+        table.all().size() - static_cast<std::size_t>(std::ranges::count(table.all(), nullptr)),
+        made.size());
 }
 
 TEST(fragment_table, finds_a_fragment_by_its_key) {

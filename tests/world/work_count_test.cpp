@@ -272,6 +272,83 @@ TYPED_TEST(work_count, several_deferred_values_of_an_entity_move_its_row_once) {
     EXPECT_EQ(this->w.template get<subject>(this->e).value, 3);
 }
 
+// ---- memory ------------------------------------------------------------------------------------
+
+TYPED_TEST(work_count, counts_beyond_a_limit_are_refused_before_memory_is_allocated) {
+    using builder = basic_builder<TypeParam>;
+    struct small {
+        char value = 0;
+    };
+    basic_world<TypeParam>& world = this->w;
+    const basic_id<TypeParam> prototype = world.spawn(small{1});
+    const auto other = world.template fragment<small>();
+    struct stored_outside {
+        int value = 0;
+    };
+    world.template define<stored_outside>().sparse();
+    world.template reserve<small>(10);
+    builder b = world.builder();
+    b.set(small{2});
+    constexpr std::size_t all = ~std::size_t{0};
+    for (const std::size_t count :
+         {(std::size_t{1} << 27) + 1, std::size_t{1} << 61, all / 8 + 2, all - 1, all}) {
+        const auto expect_refused = [&](const char* call, auto create) {
+            const std::size_t size = world.size();
+            const std::size_t before = test::blocks.bytes;
+            bool is_refused = false;
+            try {
+                create();
+            } catch (const error& caught) {
+                is_refused = caught.code() == errc::limit || caught.code() == errc::id_overflow;
+            }
+            EXPECT_TRUE(is_refused) << call << ' ' << count;
+            EXPECT_LE(test::blocks.bytes - before, 100'000u) << call << ' ' << count;
+            EXPECT_EQ(world.size(), size);
+        };
+        for (const bool is_deferred : {false, true}) {
+            if (is_deferred) world.defer();
+            expect_refused("spawn_many", [&] { (void)world.spawn_many(count, small{}); });
+            expect_refused("spawn_many with a fragment",
+                           [&] { (void)world.spawn_many(count, with(other, small{})); });
+            expect_refused("spawn_rows",
+                           [&] { world.spawn_rows(count, [](basic_rows<TypeParam>) {}, small{}); });
+            expect_refused("clone_many", [&] { (void)world.clone_many(count, prototype); });
+            expect_refused("clone_many with a value",
+                           [&] { (void)world.clone_many(count, prototype, small{}); });
+            expect_refused("builder::spawn_many", [&] { (void)b.spawn_many(count); });
+            expect_refused("builder::clone_many", [&] { (void)b.clone_many(count, prototype); });
+            if (is_deferred) world.cancel();
+        }
+        expect_refused("reserve", [&] { world.template reserve<small>(count); });
+        expect_refused("reserve, both",
+                       [&] { world.template reserve<stored_outside, small>(count); });
+        if (count >> 40 == 0) continue;  // so many entities without rows are possible
+        expect_refused("spawn_many, sparse",
+                       [&] { (void)world.spawn_many(count, stored_outside{}); });
+        expect_refused("reserve, sparse", [&] { world.template reserve<stored_outside>(count); });
+        expect_refused("spawn_many of empty ones", [&] { (void)world.spawn_many(count); });
+        expect_refused("reserve of ids", [&] { world.reserve(count); });
+    }
+}
+
+TYPED_TEST(work_count, collecting_garbage_frees_the_memory_of_ended_command_buffers) {
+    using buffer = basic_command_buffer<TypeParam>;
+    basic_world<TypeParam>& world = this->w;
+    world.collect_garbage();
+    const auto use = [&](int buffers, int commands) {
+        for (int i = 0; i < buffers; ++i) {
+            buffer b(world);
+            for (int j = 0; j < commands; ++j) b.set(this->e, subject(j));
+            if (i % 2 == 0) world.submit(b);
+        }
+        world.collect_garbage();
+        return test::blocks.living();
+    };
+    (void)use(2, 2);
+    const std::size_t few = use(2, 2);
+    EXPECT_EQ(use(8, 1000), few);
+}
+
 // ---- sparse fragments --------------------------------------------------------------------------
 
 TYPED_TEST(work_count, changes_of_a_sparse_fragment_move_no_other_value) {

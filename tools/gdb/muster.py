@@ -301,7 +301,7 @@ class World:
 
     def chunks(self):
         """Returns all chunks except the empty chunk, which stands for entities without fragments."""
-        made = [Chunk(chunk.dereference()) for chunk in elements(self.store["graph"]["order_"])]
+        made = [Chunk(chunk.dereference()) for chunk in elements(self.store["graph"]["order_"]["list_"])]
         return [chunk for chunk in made if chunk.index != 0]
 
     def chunk(self, index):
@@ -309,7 +309,7 @@ class World:
         return Chunk(found.dereference()) if int(found) else None
 
     def fragments(self):
-        all = elements(self.store["fragments"]["all_"])
+        all = elements(self.store["fragments"]["all_"]["list_"])
         return [Fragment(fragment.dereference()) for fragment in all if int(fragment)]
 
     def record(self, key):

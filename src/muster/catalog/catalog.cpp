@@ -43,7 +43,7 @@ fragment_data& catalog::own(fragment_data& made, bool is_sparse) {
     parts_.entities.create_at(made.id);
     rollback.dismiss();
     ++world_owned_count_;
-    if (is_sparse) invalidate_traits();
+    if (is_sparse) invalidate_traits(made);
     first_world_owned_key_ = smaller(first_world_owned_key_, parts_.entities.key_of(made.id));
     return made;
 }
@@ -60,7 +60,7 @@ fragment_data& catalog::add(std::uint64_t f, value_type_ref type) {
     show_name(made);
     if (type.index == no_type ? type.info->sparse : type.info->is_sparse()) {
         parts_.sparse.add(made);
-        invalidate_traits();
+        invalidate_traits(made);
     }
     rollback.dismiss();
     return made;
@@ -71,11 +71,12 @@ void catalog::forget(fragment_data& fragment) noexcept {
     if (fragment.key.kind != 0)
         internal_from_ = larger(internal_from_, parts_.entities.key_of(fragment.id));
     parts_.graph.forget_chunks_of(fragment);
-    if (fragment.implied_by != 0)
-        for (fragment_data* owner : parts_.fragments.all())
-            owner->implied.erase_if(
-                [&](const implied_change& rule) { return rule.fragment == &fragment; });
-    for (const implied_change& rule : fragment.implied) --rule.fragment->implied_by;
+    for (fragment_data* owner : fragment.implied_by) {
+        owner->implied.erase_if(
+            [&](const implied_change& rule) { return rule.fragment == &fragment; });
+        refresh_sparse(*owner);
+    }
+    for (const implied_change& rule : fragment.implied) drop_owner(rule);
     // The lists of queries may refer to a sparse set, and to what is hidden.
     if (fragment.sparse_values != nullptr || fragment.is_hidden) parts_.graph.invalidate_traits();
     invalidate_hooks(&no_fragment);
@@ -127,7 +128,7 @@ fragment_data& catalog::adopt(std::uint64_t f, value_type_ref type,
     found->is_unique |= type.info->unique;
     found->is_hidden |= type.info->hidden;
     found->is_internal |= type.info->internal;
-    invalidate_traits();
+    invalidate_traits(*found);
     return *found;
 }
 
@@ -170,117 +171,6 @@ void catalog::refuse_misfit(const change& given, const std::source_location* whe
             known, given.type.index == no_type ? std::string_view{} : given.type.info->name, "used",
             where);
     }
-}
-
-// ---- defining fragments ------------------------------------------------------------------------
-
-void catalog::imply(std::uint64_t f, slice<const implied_change> rules) {
-    fragment_data& fragment = open(f);
-    reserve_more(fragment.implied, rules.size());
-    for (const implied_change& rule : rules) {
-        rule.fragment->is_untyped = false;
-        if (rule.fragment == &fragment ||
-            std::ranges::find(fragment.implied, rule) != fragment.implied.end())
-            continue;
-        fragment.implied.push_back(rule);
-        ++rule.fragment->implied_by;
-    }
-    invalidate_traits();
-}
-
-void catalog::add_needs(std::uint64_t f, slice<fragment_data* const> needed) {
-    array_list<implied_change> rules;
-    for (fragment_data* const fragment : needed) rules.push_back({fragment});
-    imply(f, rules);
-}
-
-void catalog::make_sparse(fragment_data& fragment) {
-    if (fragment.sparse_values != nullptr) {
-        fragment.is_defined_sparse = true;
-        return;
-    }
-    parts_.changes.refuse_in_change("define");
-    if (fragment.has_word)
-        raise(errc::fragment_in_use,
-              text(fragment.name, " cannot become sparse: it divides entities into groups"));
-    if (parts_.components.count(fragment) != 0 || parts_.pending.has_value_of(fragment))
-        raise(errc::fragment_in_use,
-              text(fragment.name, " cannot become sparse: entities already have it"));
-    free_chunks_of(fragment, "making a fragment with chunks sparse");
-    parts_.sparse.add(fragment);
-    fragment.is_defined_sparse = true;
-    invalidate_traits();
-}
-
-void catalog::add_words(fragment_data& fragment) {
-    if (fragment.has_word) return;
-    parts_.changes.refuse_in_change("define");
-    if (fragment.sparse_values != nullptr || parts_.components.count(fragment) != 0 ||
-        parts_.pending.has_value_of(fragment))
-        raise(errc::fragment_in_use,
-              text(fragment.name,
-                   " cannot divide entities into groups: it is sparse, or entities "
-                   "already have it"));
-    free_chunks_of(fragment, "dividing a fragment with chunks into groups");
-    fragment.has_word = true;
-    invalidate_traits();
-}
-
-/// Sets the name for messages: the user's name, else that of the type or the room, else the id.
-void catalog::show_name(fragment_data& fragment) {
-    fragment.name = parts_.names.find(fragment.id);
-    if (!fragment.name.empty()) return;
-    if (!fragment.is_world_owned && fragment.own_name.empty()) {
-        const std::string text = parts_.entities.text_of(fragment.id);
-        fragment.own_name.assign(text.data(), text.data() + text.size());
-    }
-    fragment.name = fragment.own_name.empty()
-                        ? fragment.type->name
-                        : std::string_view(fragment.own_name.data(), fragment.own_name.size());
-}
-
-void catalog::name(target of, std::string_view name) {
-    parts_.changes.refuse_in_phase("name");
-    if (!parts_.entities.alive(of.id)) parts_.errors.raise_not_alive(of, "name");
-    mark_for_destroy(of.id);
-    fragment_data* const fragment = parts_.fragments.find(of.id);
-    if (fragment != nullptr && !fragment->is_world_owned && fragment->own_name.empty()) {
-        const std::string text = parts_.entities.text_of(of.id);  // shown if the name is removed
-        fragment->own_name.assign(text.data(), text.data() + text.size());
-    }
-    parts_.names.set(of.id, name);
-    if (fragment != nullptr) show_name(*fragment);
-}
-
-void catalog::follow(fragment_data& fragment, row_follower& follower) {
-    parts_.changes.refuse_in_change("following the rows of a fragment");
-    for (const chunk_index index : fragment.chunks) {
-        chunk_data& chunk = parts_.graph.at(index);
-        reserve_more(chunk.followers, 1);
-        if (chunk.size != 0) follower.prepare(chunk, chunk.size);
-    }
-    fragment.follower = &follower;
-    for (const chunk_index index : fragment.chunks) {
-        chunk_data& chunk = parts_.graph.at(index);
-        if (chunk.has_sparse) continue;
-        chunk.followers.push_back(&follower);
-        chunk.is_followed = true;
-        if (chunk.size != 0) follower.appended(chunk, 0, chunk.size);
-    }
-    forget_chunks();
-    parts_.graph.invalidate();
-}
-
-void catalog::unfollow(fragment_data& fragment) noexcept {
-    if (fragment.follower == nullptr) return;
-    for (const chunk_index index : fragment.chunks) {
-        chunk_data& chunk = parts_.graph.at(index);
-        chunk.followers.erase_value(fragment.follower);
-        chunk.is_followed = !chunk.followers.empty();
-    }
-    fragment.follower = nullptr;
-    forget_chunks();
-    parts_.graph.invalidate();
 }
 
 // ---- chunks ------------------------------------------------------------------------------------
@@ -507,11 +397,18 @@ void catalog::invalidate_traits() noexcept {
     parts_.graph.invalidate_traits();
 }
 
+void catalog::invalidate_traits(const fragment_data& fragment) noexcept {
+    refresh_sparse(fragment);
+    forget_chunks();
+    parts_.graph.invalidate_traits();
+}
+
+void catalog::refresh_sparse(const fragment_data& fragment) noexcept {
+    if (fragment.sparse_values != nullptr) parts_.sparse.refresh(*fragment.sparse_values);
+}
+
 void catalog::invalidate_hooks(const fragment_data* fragment) noexcept {
-    if (fragment == nullptr)
-        parts_.sparse.invalidate_traits();
-    else if (fragment->sparse_values != nullptr)
-        parts_.sparse.refresh(*fragment->sparse_values);
+    if (fragment != nullptr) refresh_sparse(*fragment);
     forget_chunks();
     parts_.graph.invalidate();
 }

@@ -101,7 +101,8 @@ public:
     /// Makes other changes follow whenever an entity gains or loses this fragment: with it or in place
     /// of it, in the same move, seen by hooks and observers. See transition_builder.hpp for their
     /// order. Entities that have or lack the fragment already stay as they are. A rule that is there
-    /// already is not added twice, nor one about the fragment itself. O(rules of the fragment).
+    /// already is not added twice, nor one about the fragment itself. O(rules of the fragment, or
+    /// rules about the other, if these are fewer).
     void imply(std::uint64_t f, slice<const implied_change> rules);
     /// Adding the fragment adds the default values of these.
     void add_needs(std::uint64_t f, slice<fragment_data* const> needed);
@@ -166,7 +167,9 @@ public:
 
     /// Values of these fragments are stored: untyped ones have their types from now on.
     void fix_types(slice<fragment_data* const> fragments) noexcept;
-    /// Call these after traits or hooks have changed. `fragment`: that of the hooks; null: many.
+    /// Call these after traits or hooks have changed: of one fragment, or of many. O(1), but
+    /// O(sparse fragments) for many.
+    void invalidate_traits(const fragment_data& fragment) noexcept;
     void invalidate_traits() noexcept;
     void invalidate_hooks(const fragment_data* fragment) noexcept;
     /// Forgets the chunks of lists; they may be freed.
@@ -197,6 +200,10 @@ private:
                                      const std::source_location* where);
     fragment_data& own(fragment_data& made, bool is_sparse);
     void remove(fragment_data& fragment) noexcept;
+    void refresh_sparse(const fragment_data& fragment) noexcept;
+    [[nodiscard]] static bool has_rule(const fragment_data& fragment,
+                                       const implied_change& rule) noexcept;
+    static void drop_owner(const implied_change& rule) noexcept;
     MUSTER_COLD chunk_data& add_single_chunk(fragment_data& fragment);
     chunk_data& find_set(slice<fragment_data* const> set);
     [[nodiscard]] chunk_data* spawn_chunk(chunk_data& chunk) const noexcept;

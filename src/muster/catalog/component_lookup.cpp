@@ -56,7 +56,8 @@ array_list<std::uint64_t> component_lookup::owners_of(const fragment_data& fragm
 array_list<chunk_data*> component_lookup::chunks_of(const fragment_data& fragment) const {
     array_list<chunk_data*> found;
     found.reserve(fragment.chunks.size());
-    for (const chunk_index index : fragment.chunks) found.push_back(&graph_.at(index));
+    for (const chunk_index index : fragment.chunks)
+        if (index != chunk_index{}) found.push_back(&graph_.at(index));
     return found;
 }
 

@@ -31,6 +31,7 @@ public:
     }
 
     void keep(fragment_data& fragment, std::uint64_t word) {
+        fragment.outcome = static_cast<std::uint32_t>(all_.size());
         all_.push_back({&fragment, fragment_outcome::source::kept, true, false, transition::none,
                         word, transition::none});
     }
@@ -66,9 +67,9 @@ public:
 
 private:
     [[nodiscard]] fragment_outcome* find(const fragment_data& fragment) noexcept {
-        for (fragment_outcome& outcome : all_)
-            if (outcome.fragment == &fragment) return &outcome;
-        return nullptr;
+        const bool is_known =
+            fragment.outcome < all_.size() && all_[fragment.outcome].fragment == &fragment;
+        return is_known ? &all_[fragment.outcome] : nullptr;
     }
     [[nodiscard]] bool has(const fragment_data& fragment) noexcept {
         const fragment_outcome* const found = find(fragment);
@@ -103,6 +104,7 @@ private:
     }
     fragment_outcome& ensure(fragment_data& fragment) {
         if (fragment_outcome* const found = find(fragment)) return *found;
+        fragment.outcome = static_cast<std::uint32_t>(all_.size());
         all_.push_back({&fragment, fragment_outcome::source::gone, false, false, transition::none,
                         0, transition::none});
         return all_.back();
@@ -178,15 +180,17 @@ array_list<fragment_data*> fragments_after(slice<fragment_data* const> kept,
 }
 
 void add_implied(array_list<fragment_data*>& set) {
-    array_list<fragment_data*> added = set;
-    std::ranges::sort(set, lower);
-    for (std::size_t i = 0; i < added.size(); ++i)
-        for (const implied_change& follows : added[i]->implied) {
-            const auto at = std::ranges::lower_bound(set, follows.fragment, lower);
-            if (at != set.end() && *at == follows.fragment) continue;
-            set.insert(at, follows.fragment);
-            added.push_back(follows.fragment);
+    const auto has = [&](const fragment_data& fragment) {
+        return fragment.outcome < set.size() && set[fragment.outcome] == &fragment;
+    };
+    for (std::size_t i = 0; i < set.size(); ++i) set[i]->outcome = static_cast<std::uint32_t>(i);
+    for (std::size_t i = 0; i < set.size(); ++i)
+        for (const implied_change& follows : set[i]->implied) {
+            if (has(*follows.fragment)) continue;
+            follows.fragment->outcome = static_cast<std::uint32_t>(set.size());
+            set.push_back(follows.fragment);
         }
+    std::ranges::sort(set, lower);
 }
 
 transition_ref build_transition(chunk_graph& graph, chunk_data& from,

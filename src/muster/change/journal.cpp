@@ -29,7 +29,8 @@ void journal::widen() {
 /// Returns the place of this id, or the free place where it belongs.
 std::size_t journal::place_of(std::uint64_t e) const noexcept {
     const std::size_t mask = places_.capacity() - 1;
-    std::size_t at = e & mask;
+    // Different for neighbouring keys, and for keys at a distance of a power of two.
+    std::size_t at = (e ^ e >> 8 ^ e >> 16) & mask;
     while (places_[at].epoch == epoch_ && places_[at].id != e) at = (at + 1) & mask;
     return at;
 }
@@ -55,38 +56,61 @@ std::uint32_t journal::ensure(std::uint64_t e, std::uint32_t open) {
     return add_group(e, false);
 }
 
+journal::dependencies::dependencies(journal& of, std::uint64_t e) : of_(of) {
+    if (of.now_.groups == of.done_) return;
+    of.find_places();
+    const place& known = of.places_[of.place_of(e)];
+    if (known.epoch == of.epoch_) own_ = {known.group, none};
+    barriers_ = {of.now_.segment - 1, none};  // wraps to `none` if there is no barrier
+    find_entry(own_);
+    find_entry(barriers_);
+}
+
+/// Finds the last entry of the group, or of an earlier one. There is none if `entry` stays `none`.
+void journal::dependencies::find_entry(chain& from) const noexcept {
+    while (from.group != none && from.group >= of_.done_) {
+        const journal_group& group = of_.groups_[from.group];
+        from.group = group.shadowed;
+        from.entry = group.last;
+        if (from.entry == none) continue;
+        if (of_.entries_[from.entry].kind != change_kind::batch) return;
+        from.entry = none;
+    }
+}
+
+std::uint32_t journal::dependencies::next() noexcept {
+    const bool is_own =
+        barriers_.entry == none || (own_.entry != none && own_.entry > barriers_.entry);
+    chain& last = is_own ? own_ : barriers_;
+    const std::uint32_t found = last.entry;
+    if (found == none) return none;
+    last.entry = of_.entries_[found].previous;
+    if (last.entry == none) find_entry(last);
+    return found;
+}
+
 array_list<std::uint32_t> journal::dependency_of(std::uint64_t e) {
     array_list<std::uint32_t> found;
-    if (now_.groups == done_) return found;
-    find_places();
-    const auto add_all = [&](std::uint32_t group) {
-        for (; group != none && group >= done_; group = groups_[group].shadowed) {
-            const std::uint32_t last = groups_[group].last;
-            if (last != none && entries_[last].kind == change_kind::batch) continue;
-            for (std::uint32_t at = last; at != none; at = entries_[at].previous)
-                found.push_back(at);
-        }
-    };
-    const place& known = places_[place_of(e)];
-    if (known.epoch == epoch_) add_all(known.group);
-    add_all(now_.segment - 1);  // the last barrier
-    std::ranges::sort(found);
+    dependencies all(*this, e);
+    for (std::uint32_t at = all.next(); at != none; at = all.next()) found.push_back(at);
+    std::ranges::reverse(found);
     return found;
 }
 
 bool journal::has_value_of(const fragment_data& fragment) const noexcept {
-    const auto matches = [&](const journal_entry& entry) {
-        return entry.fragment == &fragment && has_component(entry.kind);
-    };
-    return std::any_of(entries_.data(), entries_.data() + now_.entries, matches);
+    const entry_range range = range_of(fragment);
+    for (std::uint32_t i = range.first; i < range.end; ++i)
+        if (entries_[i].fragment == &fragment && has_component(entries_[i].kind)) return true;
+    return false;
 }
 
 bool journal::has_value_of(const fragment_data& fragment, std::uint64_t e) const noexcept {
-    const auto matches = [&](const journal_entry& entry) {
-        return entry.fragment == &fragment && has_component(entry.kind) &&
-               groups_[entry.group].id == e;
-    };
-    return std::any_of(entries_.data(), entries_.data() + now_.entries, matches);
+    const entry_range range = range_of(fragment);
+    for (std::uint32_t i = range.first; i < range.end; ++i)
+        if (entries_[i].fragment == &fragment && has_component(entries_[i].kind) &&
+            groups_[entries_[i].group].id == e)
+            return true;
+    return false;
 }
 
 bool journal::pop_entry(const position& to, journal_entry& popped) noexcept {

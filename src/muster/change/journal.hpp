@@ -148,10 +148,50 @@ public:
         return made;
     }
 
-    /// Returns the pending entries that affect this entity, in order. Includes barriers, except for
-    /// batches, whose targets are not known yet. O(n log n) for n such entries.
+    /// Visits the pending entries that affect an entity, from the last to the first. Includes
+    /// barriers, except for batches, whose targets are not known yet.
+    class dependencies {
+    public:
+        dependencies(journal& of, std::uint64_t e);
+        /// Returns the index of the next entry, or `none`. O(1), amortised.
+        [[nodiscard]] std::uint32_t next() noexcept;
+
+    private:
+        /// Groups, each with the one before it.
+        struct chain {
+            std::uint32_t group;
+            std::uint32_t entry;
+        };
+        void find_entry(chain& from) const noexcept;
+
+        const journal& of_;
+        chain own_{none, none};
+        chain barriers_{none, none};
+    };
+    /// Returns these entries in order.
     [[nodiscard]] array_list<std::uint32_t> dependency_of(std::uint64_t e);
-    /// Whether a value of this fragment is pending, for any entity or for this entity. O(entries).
+    /// Entries from `first` up to, but not including, `end`.
+    struct entry_range {
+        std::uint32_t first = 0;
+        std::uint32_t end = 0;
+    };
+    /// Returns a range that has all entries of this fragment, and maybe others.
+    [[nodiscard]] entry_range range_of(const fragment_data& fragment) const noexcept {
+        if (fragment.pending_epoch != epoch_) return {};
+        const std::uint32_t last = fragment.last_pending;
+        return {fragment.first_pending, last < now_.entries ? last + 1 : now_.entries};
+    }
+    /// Call this after assigning an entry to another fragment.
+    void mark(fragment_data& fragment, std::uint32_t entry) const noexcept {
+        if (fragment.pending_epoch != epoch_) {
+            fragment.pending_epoch = epoch_;
+            fragment.first_pending = fragment.last_pending = entry;
+        }
+        if (entry < fragment.first_pending) fragment.first_pending = entry;
+        if (entry > fragment.last_pending) fragment.last_pending = entry;
+    }
+    /// Whether a value of this fragment is pending, for any entity or for this entity.
+    /// O(entries of `range_of`).
     [[nodiscard]] bool has_value_of(const fragment_data& fragment) const noexcept;
     [[nodiscard]] bool has_value_of(const fragment_data& fragment, std::uint64_t e) const noexcept;
 
@@ -190,6 +230,7 @@ private:
     journal_entry& append(std::uint32_t group, change_kind kind, fragment_data* fragment) noexcept {
         journal_entry& made = entries_[now_.entries];
         made = {fragment, nullptr, group, groups_[group].last, kind};
+        if (fragment != nullptr) mark(*fragment, now_.entries);
         groups_[group].last = now_.entries++;
         return made;
     }

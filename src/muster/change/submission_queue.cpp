@@ -69,6 +69,25 @@ std::vector<recorder*> submission_queue::take_all() {
     return std::exchange(parts_->submissions, {});
 }
 
+std::vector<recorder*> submission_queue::take_discarded() {
+    const std::lock_guard lock(parts_->guard);
+    std::vector<recorder*>& all = parts_->submissions;
+    std::vector<recorder*> found;
+    found.reserve(all.size());
+    std::erase_if(all, [&](recorder* buffer) {
+        if (buffer->is_discarded()) found.push_back(buffer);
+        return buffer->is_discarded();
+    });
+    count_.store(static_cast<std::uint32_t>(all.size()));
+    return found;
+}
+
+void submission_queue::trim() noexcept {
+    const std::lock_guard lock(parts_->guard);
+    for (const recorder* buffer : parts_->empty) delete buffer;
+    parts_->empty.clear();
+}
+
 void submission_queue::take_ids(array_list<std::uint64_t>& out, std::size_t count) {
     const std::lock_guard lock(parts_->guard);
     array_list<std::uint64_t>& all = parts_->ids;

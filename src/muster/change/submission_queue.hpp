@@ -32,6 +32,10 @@ public:
     /// world has to release.
     [[nodiscard]] recorder* discard(recorder* changes) noexcept;
     void put_back(recorder* empty) noexcept;
+    /// Returns the submissions that only release ids. Only the world's owner thread may call it.
+    [[nodiscard]] std::vector<recorder*> take_discarded();
+    /// Frees the memory that is kept for later buffers.
+    void trim() noexcept;
     /// Returns all submissions in order. Only the world's owner thread may call it.
     [[nodiscard]] std::vector<recorder*> take_all();
 

@@ -85,6 +85,12 @@ private:
         transition_ref step;
     };
 
+    /// The pending changes of a fragment that was destroyed.
+    struct orphans {
+        const fragment_data* of;
+        journal::entry_range entries;
+    };
+
     [[nodiscard]] bool has_dependents(std::uint64_t e) const noexcept;
     void forget(std::uint64_t e) noexcept;
     void finish(std::uint64_t e) noexcept;
@@ -94,7 +100,7 @@ private:
     [[nodiscard]] bool is_fragment(std::uint64_t e) const noexcept;
     void forget_fragment(fragment_data& fragment) noexcept;
     static void drop(journal_entry& entry, const fragment_data& of) noexcept;
-    void rebind(const fragment_data& gone, const type_info& info, type_index type,
+    void rebind(const orphans& pending, const type_info& info, type_index type,
                 sparse_set* set) noexcept;
     void move_rows(chunk_data& from, const transition& step) noexcept;
     [[nodiscard]] array_list<std::uint64_t> all_mortal() const;

@@ -38,7 +38,7 @@ engine::~engine() = default;
 void engine::end(std::uint64_t unused_version) noexcept {
     if (gate.is_ended) return;
     gate.is_ended = true;
-    notifier.clear_observers();
+    notifier.end_observers();
     number.retire_versions(unused_version);
     transaction.cancel_all();
     transaction.rewind({});
@@ -66,7 +66,7 @@ void engine::collect_garbage() {
     catalog.forget_chunks();
     graph.collect_garbage();
     sparse.trim();
-    parallel.give_ids_back();
+    parallel.collect_garbage();
     entities.trim();
     pending.free();
     scratch.free();

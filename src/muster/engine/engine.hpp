@@ -161,6 +161,7 @@ inline open_scope::open_scope(engine& owner, bool is_users) noexcept(!checks_thr
     }
     if constexpr (checks_threads)
         (void)owner.writer.begin("a loop or another scope", owner.number.value());
+    if (outer_ != nullptr) outer_->inner_ = this;
     owner.transaction.innermost_ = this;
     owner.gate.open_scope();
 }
@@ -168,6 +169,7 @@ inline open_scope::open_scope(engine& owner, bool is_users) noexcept(!checks_thr
 inline open_scope::open_scope(open_scope&& other) noexcept
     : owner_(std::exchange(other.owner_, nullptr)),
       outer_(other.outer_),
+      inner_(other.inner_),
       start_(other.start_),
       is_users_(other.is_users_),
       is_cancelled_(other.is_cancelled_) {

@@ -260,7 +260,7 @@ bool entity_changes::remove(target of, slice<const fragment_name> set) {
         // SAFETY: `fragment_table::add` made all fragments except for `no_fragment` non-const.
         auto* const fragment = const_cast<fragment_data*>(&found);
         // An earlier removal of this call may add a fragment that is not there yet.
-        const bool is_removed = is_recorded || is_there || found.implied_by != 0;
+        const bool is_removed = is_recorded || is_there || !found.implied_by.empty();
         if (is_removed && std::ranges::find(there, fragment) == there.end())
             there.push_back(fragment);
     }
@@ -360,42 +360,47 @@ void entity_changes::mark_written(std::uint64_t e, const fragment_data& fragment
 
 // ---- pending changes ---------------------------------------------------------------------------
 
-auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& fragment)
-    -> pending_state {
-    pending_state made{engine_.components.has(e, fragment), nullptr};
-    for (const std::uint32_t at : engine_.pending.dependency_of(e)) {
+/// Looks at the last changes first, and stops as soon as they decide.
+auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& fragment,
+                                      bool needs_entry) -> pending_state {
+    pending_state made{false, nullptr};  // as the changes seen so far leave it
+    journal::dependencies all(engine_.pending, e);
+    for (std::uint32_t at = all.next(); at != journal::none; at = all.next()) {
         const journal_entry& entry = engine_.pending.entry(at);
         const bool is_it = entry.fragment == &fragment;
         switch (entry.kind) {
         case change_kind::put:
+        case change_kind::replace:  // recorded only if the value is there
+            if (is_it) return {true, &entry};
+            break;
+        case change_kind::keep:  // an earlier change decides whether its value is used
             if (is_it) made = {true, &entry};
             break;
-        case change_kind::keep:
-            if (is_it && !made.is_there) made = {true, &entry};
-            break;
-        case change_kind::replace:
-            if (is_it && made.is_there) made.entry = &entry;
+        case change_kind::touch:  // as `replace`
+            if (is_it) made.is_there = true;
             break;
         case change_kind::remove:
         case change_kind::clear_fragment:
-            if (is_it) made = {false, nullptr};
+            if (is_it) return made;
             break;
-        case change_kind::clear: made = {false, nullptr}; break;
+        case change_kind::clear: return made;
         case change_kind::destroy: {
             const std::uint64_t gone = engine_.pending.group(entry.group).id;
-            if (gone == e || gone == fragment.id) made = {false, nullptr};
+            if (gone == e || gone == fragment.id) return made;
             break;
         }
         default: break;
         }
+        if (made.is_there && !needs_entry) return made;
     }
+    if (engine_.components.has(e, fragment)) return {true, nullptr};
     return made;
 }
 
 void* entity_changes::pending_copy(target of, const fragment_data& fragment) {
     require(of, "patch");
     const void* original = nullptr;
-    if (const journal_entry* const known = pending_state_of(of.id, fragment).entry) {
+    if (const journal_entry* const known = pending_state_of(of.id, fragment, true).entry) {
         // Cancelling this scope must not change a value that an outer scope has recorded.
         if (known >= &engine_.pending.entry(engine_.transaction.start_of_outer().entries))
             return known->value;
@@ -419,14 +424,14 @@ void* entity_changes::pending_copy(target of, const fragment_data& fragment) {
 bool entity_changes::will_have(target of, const fragment_data& fragment, const char* call) {
     engine_.gate.refuse_in_phase(call);
     require(of, call);
-    return engine_.gate.is_deferred(call) ? pending_state_of(of.id, fragment).is_there
+    return engine_.gate.is_deferred(call) ? pending_state_of(of.id, fragment, false).is_there
                                           : engine_.components.has(of.id, fragment);
 }
 
 void* entity_changes::find_stored(target of, const fragment_data& fragment, const char* call) {
     if (engine_.gate.is_parallel()) return engine_.parallel.last_value(call);
     if (engine_.depth() != 0)
-        if (const journal_entry* const pending = pending_state_of(of.id, fragment).entry)
+        if (const journal_entry* const pending = pending_state_of(of.id, fragment, true).entry)
             return pending->value;
     return engine_.components.find(of.id, fragment);
 }

@@ -59,7 +59,8 @@ public:
         bool is_there;
         const journal_entry* entry;  // the entry with the value; null: the present value, if any
     };
-    [[nodiscard]] pending_state pending_state_of(std::uint64_t e, const fragment_data& fragment);
+    [[nodiscard]] pending_state pending_state_of(std::uint64_t e, const fragment_data& fragment,
+                                                 bool needs_entry);
     /// Returns the pending value of the entity, or records a copy of its current value and returns
     /// that. The caller has opened a scope.
     void* pending_copy(target of, const fragment_data& fragment);

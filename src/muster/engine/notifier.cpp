@@ -120,16 +120,6 @@ void notifier::note_removal(std::uint64_t e) noexcept {
     for (fragment_data* fragment : from.fragments) fragment->hooks.note(hook_kind::remove, e);
 }
 
-bool notifier::has_any() noexcept {
-    if (known_epoch_ != graph_.epoch()) {
-        has_any_ = entity_hooks_.kinds() != 0;
-        for (const fragment_data* fragment : fragments_.all())
-            has_any_ = has_any_ || fragment->hooks.kinds() != 0;
-        known_epoch_ = graph_.epoch();
-    }
-    return has_any_;
-}
-
 // ---- hooks and observers -----------------------------------------------------------------------
 
 std::uint64_t notifier::add(fragment_data& fragment, hook_kind kind, hook_function&& made) {
@@ -178,31 +168,60 @@ bool notifier::remove(std::uint64_t f, std::uint64_t number) noexcept {
     return is_done;
 }
 
+void notifier::abandon(std::uint64_t f, std::uint64_t number) noexcept {
+    if (!gate_.is_parallel()) {
+        (void)remove(f, number);
+        return;
+    }
+    hook_list* const list = find_list(f);
+    if (list != nullptr && list->abandon(number)) has_abandoned_.store_relaxed(1);
+}
+
 bool notifier::is_connected(std::uint64_t f, std::uint64_t number) const noexcept {
     const hook_list* const list = find_list(f);
     return list != nullptr && list->is_connected(number);
 }
 
-void notifier::remove_observer(const change_log& log) noexcept {
-    observers_.erase_if([&](const change_log* known) { return known == &log; });
-    for (fragment_data* fragment : fragments_.all()) fragment->hooks.unsubscribe(log);
-    catalog_.invalidate_hooks(nullptr);
+void notifier::add_observer(change_log& log) {
+    log.order = static_cast<std::uint32_t>(observers_.size());
+    observers_.push_back(&log);
+}
+
+void notifier::remove_observer(change_log& log) noexcept {
+    if (log.order < observers_.size() && observers_[log.order] == &log) {
+        observers_.back()->order = log.order;
+        observers_[log.order] = observers_.back();
+        observers_.pop_back();
+    }
+    while (!log.subscriptions.empty()) {
+        const fragment_data* const of = log.subscriptions.back().of;
+        hook_list::end_last_subscription(log);
+        catalog_.invalidate_hooks(of);
+    }
 }
 
 void notifier::subscribe(change_log& log, fragment_data& fragment, unsigned kinds) {
-    fragment.hooks.subscribe(log, kinds);
+    fragment.hooks.subscribe(log, kinds, &fragment);
     catalog_.invalidate_hooks(&fragment);
 }
 
 bool notifier::connect_observer(change_log& log, bool is_wanted) noexcept {
     if (gate_.is_parallel()) return false;
-    log.is_paused = !is_wanted;
-    for (fragment_data* fragment : fragments_.all()) fragment->hooks.refresh_kinds();
-    catalog_.invalidate_hooks(nullptr);
+    hook_list::pause(log, !is_wanted);
+    for (const change_log::subscription& subscription : log.subscriptions)
+        catalog_.invalidate_hooks(subscription.of);
     return true;
 }
 
 void notifier::remove_abandoned() noexcept {
+    if (has_abandoned_.load_relaxed() != 0) {
+        has_abandoned_.store_relaxed(0);
+        if (entity_hooks_.remove_abandoned()) refresh(entities_.null());
+        for (std::size_t i = 0; i < fragments_.all().size(); ++i)
+            if (fragment_data* const fragment = fragments_.all()[i])
+                if (const std::uint64_t f = fragment->id; fragment->hooks.remove_abandoned())
+                    refresh(f);
+    }
     for (std::size_t i = observers_.size(); i-- != 0;)
         if (change_log* const log = observers_[i]; log->is_abandoned) {
             remove_observer(*log);
@@ -210,8 +229,11 @@ void notifier::remove_abandoned() noexcept {
         }
 }
 
-void notifier::clear_observers() noexcept {
-    for (change_log* log : observers_) log->clear();
+void notifier::end_observers() noexcept {
+    for (change_log* log : observers_) {
+        log->clear();
+        while (!log->subscriptions.empty()) hook_list::end_last_subscription(*log);
+    }
 }
 
 }  // namespace muster::detail

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/atomic_word.hpp>
 #include <muster/base/slice.hpp>
 #include <muster/catalog/catalog.hpp>
 #include <muster/catalog/component_lookup.hpp>
@@ -62,8 +63,10 @@ public:
     [[nodiscard]] bool notifies_remove_sparse(std::uint64_t e) const;
     /// Whether a fragment of the chunk has hooks of its removal.
     [[nodiscard]] static bool calls_remove(const chunk_data& from) noexcept;
-    /// Whether any hook or observer is connected. O(fragments) after a change of hooks, else O(1).
-    [[nodiscard]] bool has_any() noexcept;
+    /// Whether any hook or observer is connected.
+    [[nodiscard]] bool has_any() const noexcept {
+        return entity_hooks_.kinds() != 0 || fragments_.has_hooks();
+    }
 
     /// Makes room in the logs of observers for `count` such changes. May throw.
     void prepare(const transition& step, std::size_t count);
@@ -103,15 +106,18 @@ public:
     [[nodiscard]] bool is_connected(std::uint64_t f, std::uint64_t number) const noexcept;
 
     /// Logs changes of the fragments that the log subscribes to, until the log is removed.
-    void add_observer(change_log& log) { observers_.push_back(&log); }
-    void remove_observer(const change_log& log) noexcept;
+    void add_observer(change_log& log);
+    /// O(fragments that the log subscribes to), like `connect_observer`.
+    void remove_observer(change_log& log) noexcept;
     void subscribe(change_log& log, fragment_data& fragment, unsigned kinds);
     /// Returns false in a parallel phase, as `connect` and `remove` do.
     bool connect_observer(change_log& log, bool is_wanted) noexcept;
-    /// Removes and releases the logs whose observers were destroyed in a parallel phase.
+    /// Like `remove`; in a parallel phase, the hook is removed when the phase ends.
+    void abandon(std::uint64_t f, std::uint64_t number) noexcept;
+    /// Removes what was abandoned in a parallel phase: hooks, and the logs of observers.
     void remove_abandoned() noexcept;
-    /// Clears the logs of all observers.
-    void clear_observers() noexcept;
+    /// Clears the logs of all observers, and ends their subscriptions.
+    void end_observers() noexcept;
 
 private:
     void run(hook_list& list, hook_kind kind, std::uint64_t e, void* value);
@@ -127,9 +133,8 @@ private:
     gate& gate_;
     scope_fence& scopes_;
     hook_list entity_hooks_;
-    array_list<change_log*> observers_;
-    std::uint64_t known_epoch_ = 0;  // the epoch of `has_any_`
-    bool has_any_ = false;
+    atomic_word<std::uint8_t> has_abandoned_;  // a hook was abandoned in the current phase
+    array_list<change_log*> observers_;        // each at its `order`
 };
 
 }  // namespace muster::detail

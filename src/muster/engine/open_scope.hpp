@@ -34,6 +34,7 @@ private:
 
     engine* owner_ = nullptr;
     open_scope* outer_ = nullptr;
+    open_scope* inner_ = nullptr;  // valid unless it is the innermost
     journal::position start_;
     bool is_users_ = false;
     bool is_cancelled_ = false;  // its changes are dropped when it ends

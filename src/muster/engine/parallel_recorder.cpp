@@ -392,16 +392,17 @@ void parallel_recorder::apply_submitted_on_owner() {
 }
 
 void parallel_recorder::apply_submission(recorder& from) {
-    std::size_t used = 0;
+    std::size_t used = from.is_discarded() ? from.size() : 0;
     first_error error;
-    {
+    if (from.is_discarded()) {
+        error.attempt([&] { release_spawned(from); });
+    } else {
         scope whole(engine_);
         error.attempt([&] {
             replay(from, 0, from.size(), [&](recorded_change& recorded) {
                 if (recorded.kind == change_kind::spawn) {
                     ++used;
                     if (!engine_.entities.claim_reserved(recorded.id)) return;
-                    if (from.is_discarded()) return void(engine_.entities.destroy(recorded.id));
                 }
                 replay_change(recorded);
             });
@@ -417,17 +418,45 @@ void parallel_recorder::make_ready(std::size_t count) noexcept {
     array_list<std::uint64_t> ready;
     first_error ignored;
     ignored.attempt([&] {
-        const std::size_t wanted = smaller(count, engine_.entities.available() / 8);
+        const std::size_t wanted = smaller(count, (engine_.entities.available() + 7) / 8);
         ready.reserve(wanted);
         while (ready.size() < wanted) ready.push_back(engine_.entities.reserve_id());
     });
     engine_.submissions.put_ids(ready);
 }
 
-void parallel_recorder::give_ids_back() {
-    array_list<std::uint64_t> unused;
-    engine_.submissions.take_ids(unused, ~std::size_t{0});
-    for (const std::uint64_t id : unused) engine_.entities.give_up(id);
+/// Spends the versions of the ids that discarded commands have handed out, and frees the keys.
+void parallel_recorder::release_spawned(recorder& from) {
+    for (std::uint32_t i = 0; i < from.size(); ++i)
+        if (engine_.entities.claim_reserved(from.at(i).id))
+            (void)engine_.entities.destroy(from.at(i).id);
+}
+
+void parallel_recorder::release_unused() {
+    first_error error;
+    for (recorder* buffer : engine_.submissions.take_discarded()) {
+        error.attempt([&] { release_spawned(*buffer); });
+        engine_.submissions.put_back(buffer);
+    }
+    error.attempt([&] { release_kept(); });
+    error.rethrow();
+}
+
+void parallel_recorder::release_kept() {
+    array_list<std::uint64_t> kept;
+    std::size_t done = 0;
+    const scope_guard keep_rest([&] {
+        kept.erase(kept.begin(), kept.begin() + done);
+        engine_.submissions.put_ids(kept);
+    });
+    engine_.submissions.take_ids(kept, ~std::size_t{0});
+    for (; done < kept.size(); ++done) engine_.entities.give_up(kept[done]);
+}
+
+void parallel_recorder::collect_garbage() {
+    release_kept();
+    engine_.submissions.trim();
+    if (lanes_ != nullptr) lanes_->all.clear();
 }
 
 }  // namespace muster::detail

@@ -19,7 +19,7 @@ namespace muster::detail {
 
 struct engine;
 
-class MUSTER_API parallel_recorder {
+class MUSTER_API parallel_recorder final : public key_keeper {
 public:
     explicit parallel_recorder(engine& owner) noexcept : engine_(owner) {}
     parallel_recorder(const parallel_recorder&) = delete;
@@ -75,8 +75,11 @@ public:
     /// Like `apply_submitted`, but does nothing unless called on the world's owner thread.
     void apply_submitted_on_owner();
     void set_owner_thread() noexcept { owner_thread_.store(this_thread()); }
-    /// Releases the reserved ids that no command buffer holds.
-    void give_ids_back();
+    /// Releases the reserved ids that no command buffer holds, also those of discarded commands.
+    void release_unused() override;
+    /// Releases the ids that are kept for later command buffers, and frees the memory of ended ones
+    /// and of phases. No phase runs.
+    void collect_garbage();
 
 private:
     struct lanes;
@@ -99,6 +102,8 @@ private:
     void replay_change(recorded_change& recorded);
     void replay_value(recorded_change& recorded);
     void apply_submission(recorder& from);
+    void release_spawned(recorder& from);
+    void release_kept();
     void make_ready(std::size_t count) noexcept;
 
     engine& engine_;

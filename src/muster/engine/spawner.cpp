@@ -32,12 +32,6 @@ bool sets_words(slice<const change> values) {
 
 // ---- rows --------------------------------------------------------------------------------------
 
-void spawner::prepare(std::size_t count) {
-    const writer_guard writer(engine_, "spawn");
-    engine_.gate.refuse_in_change("spawn");
-    engine_.entities.prepare(count);
-}
-
 /// Constructs the values of `count` rows after the last, except for those that the caller writes.
 /// All or none.
 void spawner::write_rows(chunk_data& into, std::size_t count, const row_values& given,
@@ -375,6 +369,7 @@ void spawner::spawn_many(id_span out, chunk_data& given_chunk, const row_values&
 void spawner::create_rows(chunk_data& into, std::size_t count, const row_values& given,
                           const row_origin& origin) {
     refuse_without_default(into, origin, given);
+    into.refuse_rows(count, engine_.graph.row_limit());
     engine_.entities.prepare(count);
     into.prepare_rows(count, engine_.graph.row_limit(), given.values);
     write_rows(into, count, given, origin);

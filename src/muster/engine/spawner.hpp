@@ -64,8 +64,12 @@ public:
     /// `id_pool::create_at` does, `errc::id_taken` if two ids have the same key, and `errc::in_scope`
     /// in a scope. O(values), and O(n log n) if the ids are not in the order of keys.
     void spawn_rows_at(id_span wanted, chunk_data& into, const row_values& given);
-    /// Does every part of the creation of `count` ids that may throw.
-    void prepare(std::size_t count);
+    /// Throws `errc::id_overflow` if `count` ids cannot be created, or `errc::in_scope`.
+    /// Allocates nothing for them.
+    void refuse_many(std::size_t count);
+    /// Throws `errc::limit` if the chunk of `count` such entities, or clones of `prototype`, cannot
+    /// have so many rows. Allocates nothing for them.
+    void refuse_rows(std::size_t count, chunk_data& given_chunk, const target* prototype = nullptr);
 
     /// Creates a fragment, with this name if it is not empty.
     std::uint64_t make_fragment(value_type_ref type, std::string_view name);

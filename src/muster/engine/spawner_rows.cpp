@@ -1,4 +1,4 @@
-// The part of spawner.hpp for rows that the caller fills, and for fragments.
+// The part of spawner.hpp for limits, for rows that the caller fills, and for fragments.
 #include <muster/base/error.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
@@ -9,6 +9,36 @@
 #include <memory>
 
 namespace muster::detail {
+
+// ---- limits ------------------------------------------------------------------------------------
+
+void spawner::refuse_many(std::size_t count) {
+    const writer_guard writer(engine_, "spawn");
+    engine_.gate.refuse_in_change("spawn");
+    engine_.entities.refuse_overflow(count);
+}
+
+void spawner::refuse_rows(std::size_t count, chunk_data& given_chunk, const target* prototype) {
+    const std::size_t limit = engine_.graph.row_limit();
+    chunk_data& original = prototype == nullptr ? engine_.graph.empty_chunk()
+                                                : engine_.components.chunk_of(prototype->id);
+    const bool has_rows =
+        !original.fragments.empty() ||
+        std::ranges::any_of(given_chunk.fragments, [](const fragment_data* given) {
+            return given->sparse_values == nullptr;
+        });
+    if (has_rows && count > limit) given_chunk.refuse_rows(count, limit);
+    for (const fragment_data* fragment : given_chunk.fragments)
+        if (fragment->sparse_values != nullptr) fragment->sparse_values->refuse_beyond(count);
+    if (engine_.gate.is_deferred("spawn")) return;  // changes in the scope may make room
+    // Creates the chunks that the call will create, in the same order. Sparse values need no rows.
+    chunk_data& part = engine_.catalog.cloned_part(original);
+    if ((prototype != nullptr && engine_.sparse.has_any(prototype->id)) ||
+        engine_.catalog.has_sparse_part(given_chunk) || engine_.catalog.has_sparse_part(part))
+        return;
+    chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
+    if (into.index != chunk_index{}) into.refuse_rows(count, limit);
+}
 
 // ---- rows that the caller fills ----------------------------------------------------------------
 

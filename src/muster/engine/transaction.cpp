@@ -16,18 +16,17 @@ transaction::transaction(engine& owner) noexcept
     : engine_(owner), journal_(owner.pending), held_(owner.gate, owner.scratch) {}
 
 void transaction::replace(const open_scope& open, open_scope* by) noexcept {
-    open_scope** at = &innermost_;
-    while (*at != &open) at = &(*at)->outer_;
-    *at = by;
+    const bool is_innermost = innermost_ == &open;
+    (is_innermost ? innermost_ : open.inner_->outer_) = by;
+    if (open.outer_ == nullptr || (by == open.outer_ && is_innermost)) return;
+    open.outer_->inner_ = by == open.outer_ ? open.inner_ : by;
 }
 
 void open_scope::cancel() noexcept {
     if (owner_->transaction.innermost_ != this) {
         // Inner scopes may still use the entries, so the next inner scope drops them when it ends.
-        open_scope* inner = owner_->transaction.innermost_;
-        while (inner->outer_ != this) inner = inner->outer_;
-        inner->start_ = start_;
-        inner->is_cancelled_ = true;
+        inner_->start_ = start_;
+        inner_->is_cancelled_ = true;
     } else {
         owner_->transaction.rewind(start_);
     }
@@ -37,9 +36,7 @@ void open_scope::cancel() noexcept {
 void open_scope::commit_among_others() {
     if (is_cancelled_) return cancel();
     // The next inner scope, which is still open, takes over the entries.
-    open_scope* inner = owner_->transaction.innermost_;
-    while (inner->outer_ != this) inner = inner->outer_;
-    inner->start_ = start_;
+    inner_->start_ = start_;
     end();
 }
 
@@ -84,8 +81,13 @@ void transaction::raise_unbalanced(const char* call, const std::source_location*
 void transaction::rewind(const journal::position& to) noexcept {
     journal_entry gone{};
     while (journal_.pop_entry(to, gone)) end_value(gone);
-    for (open_scope* open = innermost_; open != nullptr; open = open->outer_)
-        if (open->start_.groups > to.groups || open->start_.entries > to.entries) open->start_ = to;
+    // No scope begins after a scope inside of it.
+    const auto is_later = [&](const journal::position& start) {
+        return start.groups > to.groups || start.entries > to.entries;
+    };
+    for (open_scope* open = innermost_; open != nullptr && is_later(open->start_);
+         open = open->outer_)
+        open->start_ = to;
     journal_group group{};
     while (journal_.pop_group(to, group))
         if (group.is_new_entity) engine_.destroyer.rollback_spawn(group.id);

@@ -10,14 +10,15 @@ void write_tracker::begin() {
         return;
     }
     for (fragment_data* fragment : fragments_.all())
-        fragment->written.grow(fragment->bases.capacity());
+        if (fragment != nullptr) fragment->written.grow(fragment->bases.capacity());
     for (chunk_data* chunk : graph_.all()) reserve_more(chunk->followers, 1);
 
     users_ = 1;
     gate_.set_tracking(true);
     fragments_.track_writes(true);
     for (fragment_data* fragment : fragments_.all())
-        for (std::uint32_t i = 0; i < fragment->limit; ++i) fragment->written[i] = now_;
+        for (std::uint32_t i = 0; fragment != nullptr && i < fragment->limit; ++i)
+            fragment->written[i] = now_;
     for (sparse_set* set : sparse_.all())
         if (set != nullptr) set->written = now_;
     graph_.follow_all(this);

@@ -28,8 +28,22 @@ struct location {
     std::size_t row = 0;
 };
 
+/// Keeps reserved ids for later use.
+class MUSTER_API key_keeper {
+public:
+    /// Releases the ids that nobody needs any more. May throw `std::bad_alloc`; the remaining ids
+    /// then stay reserved.
+    virtual void release_unused() = 0;
+
+protected:
+    ~key_keeper() = default;
+};
+
 class MUSTER_API entity_directory {
 public:
+    /// Before a key is missing, this object releases those that it keeps.
+    void set_keeper(key_keeper& keeper) noexcept { keeper_ = &keeper; }
+
     entity_directory(unsigned key_bits, std::uint64_t null) noexcept
         : key_bits_(key_bits), null_(null) {}
     entity_directory(const entity_directory&) = delete;
@@ -94,6 +108,8 @@ public:
 
     // ---- creating and destroying ---------------------------------------------------------------
 
+    /// Throws `errc::id_overflow` if fewer than `count` keys are left. Allocates nothing for them.
+    virtual void refuse_overflow(std::size_t count) = 0;
     /// Does every part of the next `count` creations that may throw; they then cannot fail.
     virtual void prepare(std::size_t count) = 0;
     virtual std::uint64_t create() = 0;
@@ -115,11 +131,9 @@ public:
     virtual void create_rows_at(chunk_data& into, id_span wanted) = 0;
     /// Returns an id for `create_at`, with the highest free key. Throws `errc::id_overflow`. O(keys
     /// above it).
-    [[nodiscard]] std::uint64_t highest_free() const {
-        return highest_free_from(~std::uint64_t{0});
-    }
+    [[nodiscard]] std::uint64_t highest_free() { return highest_free_from(~std::uint64_t{0}); }
     /// Like `highest_free`, but prefers keys up to `from`.
-    [[nodiscard]] virtual std::uint64_t highest_free_from(std::uint64_t from) const = 0;
+    [[nodiscard]] virtual std::uint64_t highest_free_from(std::uint64_t from) = 0;
     virtual bool destroy(std::uint64_t e) noexcept = 0;
 
     // ---- guests: entities that another world has issued ----------------------------------------
@@ -180,12 +194,16 @@ public:
 protected:
     ~entity_directory() = default;
     [[nodiscard]] virtual bool find_guest(std::uint64_t e) const noexcept = 0;
+    void release_unused_keys() const {
+        if (keeper_ != nullptr) keeper_->release_unused();
+    }
     void note_guests() noexcept { has_guests_ = true; }
     void count_change() noexcept { ++changes_; }
     /// The same, for functions that any thread may call.
     void count_reservation() noexcept { reservations_.fetch_add_relaxed(1); }
 
 private:
+    key_keeper* keeper_ = nullptr;
     bool has_guests_ = false;
     std::uint64_t changes_ = 0;
     atomic_word<std::uint64_t> reservations_;

@@ -143,6 +143,10 @@ public:
     void move_row(std::uint64_t e, const transition& step, gate& changes) noexcept override;
     void remove_row(std::uint64_t e, chunk_data& from, gate& changes) noexcept override;
 
+    void refuse_overflow(std::size_t count) override {
+        ensure_keys(count);
+        pool().refuse_overflow(count);
+    }
     void prepare(std::size_t count) override;
     std::uint64_t create() override;
     void create_all(id_span out) override;
@@ -152,7 +156,7 @@ public:
     void create_at(std::uint64_t wanted) override;
     void refuse_at(id_span wanted) override;
     void create_rows_at(chunk_data& into, id_span wanted) override;
-    [[nodiscard]] std::uint64_t highest_free_from(std::uint64_t from) const override;
+    [[nodiscard]] std::uint64_t highest_free_from(std::uint64_t from) override;
     bool destroy(std::uint64_t e) noexcept override;
     void adopt_rows(chunk_data& into, std::size_t count) override;
     void forget_guests() noexcept override;
@@ -200,6 +204,16 @@ private:
     [[nodiscard]] typename entity_table<Layout>::pool_type& pool() const noexcept {
         return table_.pool();
     }
+    /// Releases the keys that command buffers have left reserved before `count` keys are missing.
+    void ensure_keys(std::size_t count) {
+        if (!pool().has_certainly(count)) [[unlikely]]
+            entity_directory::release_unused_keys();
+    }
+    void release_if_reserved(std::uint64_t key) const {
+        pool().sync_reserved();
+        if (pool().is_reserved(key)) entity_directory::release_unused_keys();
+    }
+    [[nodiscard]] std::uint64_t find_free(std::uint64_t highest) const noexcept;
 
     entity_table<Layout>& table_;
 };

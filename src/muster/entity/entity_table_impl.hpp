@@ -251,18 +251,21 @@ void entity_adapter<Layout>::remove_row(std::uint64_t e, chunk_data& from, gate&
 
 template <class Layout>
 void entity_adapter<Layout>::prepare(std::size_t count) {
+    ensure_keys(count);
     pool().prepare(count);
 }
 
 template <class Layout>
 std::uint64_t entity_adapter<Layout>::create() {
     entity_directory::count_change();
+    ensure_keys(1);
     return pool().create().value();
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_all(id_span out) {
     entity_directory::count_change();
+    ensure_keys(out.count);
     pool().create(typed(out));
 }
 
@@ -285,17 +288,20 @@ void entity_adapter<Layout>::undo_create(std::uint64_t e) noexcept {
 
 template <class Layout>
 void entity_adapter<Layout>::refuse_at(target wanted) const {
+    release_if_reserved(typed(wanted.id).key());
     pool().refuse_at(typed(wanted.id), &wanted.where);
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
     entity_directory::count_change();
+    release_if_reserved(typed(wanted).key());
     pool().create_at(typed(wanted));
 }
 
 template <class Layout>
 void entity_adapter<Layout>::refuse_at(id_span wanted) {
+    if (pool().has_reserved()) entity_directory::release_unused_keys();
     exact_ids<Layout, record_type>(pool(), typed(wanted)).check();
 }
 
@@ -313,17 +319,27 @@ void entity_adapter<Layout>::create_rows_at(chunk_data& into, id_span wanted) {
 }
 
 template <class Layout>
-std::uint64_t entity_adapter<Layout>::highest_free_from(std::uint64_t from) const {
+std::uint64_t entity_adapter<Layout>::highest_free_from(std::uint64_t from) {
     const std::uint64_t highest = larger(smaller(from, Layout::last_key), Layout::first_key);
+    pool().sync_reserved();
+    if (const std::uint64_t found = find_free(highest); found != null()) return found;
+    if (highest < Layout::last_key) return highest_free();
+    entity_directory::release_unused_keys();
+    if (const std::uint64_t found = find_free(highest); found != null()) return found;
+    raise(errc::id_overflow, "no key is left for the fragment of a new component type");
+}
+
+/// Returns the free id with the highest key up to `highest`, or the null id.
+template <class Layout>
+std::uint64_t entity_adapter<Layout>::find_free(std::uint64_t highest) const noexcept {
     for (std::uint64_t key = highest;; --key) {
         const record_type* const slot = pool().find(key);
         const std::uint64_t version = slot == nullptr ? pool().first_version() : slot->version();
-        if ((slot == nullptr || !slot->is_live(key)) && version <= Layout::last_issued_version)
+        if ((slot == nullptr || !slot->is_live(key)) && !pool().is_reserved(key) &&
+            version <= Layout::last_issued_version)
             return id_type::assemble(key, version, pool().world()).value();
-        if (key == Layout::first_key) break;
+        if (key == Layout::first_key) return null();
     }
-    if (highest < Layout::last_key) return highest_free();
-    raise(errc::id_overflow, "no key is left for the fragment of a new component type");
 }
 
 template <class Layout>

@@ -49,7 +49,8 @@ hook_function make_hook(Hook&& hook) {
 /// the handle is destroyed; see `basic_scoped_connection`. Hooks may call all functions, even on
 /// themselves. May outlive its world: all calls then return false, as those of a default-constructed
 /// connection do. In a parallel phase, `pause`, `resume` and `disconnect` return false and do
-/// nothing, since other threads read the hooks.
+/// nothing, since other threads read the hooks. Each call is O(log n) in the hooks of the fragment,
+/// amortised.
 template <class Layout>
 class basic_connection {
     using store_type = detail::store<Layout>;
@@ -84,6 +85,12 @@ public:
 private:
     template <class>
     friend class hook_calls;
+    template <class>
+    friend class basic_scoped_connection;
+    /// Disconnects the hook; in a parallel phase, when the phase ends.
+    void abandon() noexcept {
+        if (store_type* const store = store_.find()) store->notifier.abandon(of_.value(), number_);
+    }
     basic_connection(store_type& store, basic_id<Layout> of, std::uint64_t number) noexcept
         : store_(store, store.life.ref()), of_(of), number_(number) {}
 

@@ -13,7 +13,8 @@ namespace MUSTER_NAMESPACE {
 
 /// Owns a connection: disconnects the hook when it is destroyed or assigned. Movable, not copyable.
 /// May outlive its world. Destruction, assignment and `disconnect` require exclusive access to the
-/// world, like changes.
+/// world, like changes. A hook whose owner is destroyed or assigned in a parallel phase is
+/// disconnected when the phase ends.
 template <class Layout>
 class basic_scoped_connection {
 public:
@@ -30,7 +31,7 @@ public:
         std::swap(owned_, taken.owned_);
         return *this;
     }
-    ~basic_scoped_connection() { owned_.disconnect(); }
+    ~basic_scoped_connection() { owned_.abandon(); }
 
     /// Returns the connection, which then stays when this object is destroyed.
     connection_type release() noexcept { return std::exchange(owned_, {}); }

@@ -119,6 +119,11 @@ public:
         } while (taken != 0 && !reserve_end_.compare_exchange(from, from + taken));
         return {from, taken};
     }
+    /// At most this many keys were taken since `sync`.
+    [[nodiscard]] std::uint64_t unknown() const noexcept {
+        const std::uint64_t reserve_end = reserve_end_.load();
+        return reserve_end > pool_end_ ? reserve_end - pool_end_ : 0;
+    }
     /// Whether `take` finds a key.
     [[nodiscard]] bool has_open() const noexcept { return reserve_end_.load() < open(); }
     /// How many keys of the range, from the first on, other threads may reserve.

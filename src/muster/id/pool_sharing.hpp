@@ -85,7 +85,8 @@ private:
 
     [[noreturn]] MUSTER_COLD void raise_overflow() const {
         raise_no_key_in_phase<Layout>(
-            pool_.counts(), frontier_.keys() - smaller(frontier_.pool_end(), frontier_.keys()));
+            pool_.counts(), frontier_.keys() - smaller(frontier_.pool_end(), frontier_.keys()) +
+                                frontier_.reserved());
     }
 
     id_type take_free() noexcept {

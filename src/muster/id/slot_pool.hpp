@@ -69,12 +69,15 @@ public:
     using base::dense_first_key;
     using base::find;
     using base::first_version;
+    using base::has_certainly;
     using base::is_dense;
     using base::is_ready;
     using base::next_after;
     using base::next_living;
     using base::origin;
     using base::prepare;
+    using base::refuse_overflow;
+    using base::refuse_reserve;
     using base::reserve;
     using base::trim;
     using base::world;
@@ -194,6 +197,15 @@ public:
         return smaller(larger(frontier().keys() / 256, 1), 64);
     }
 
+    /// Finds out which keys other threads have reserved. May throw `std::bad_alloc`.
+    void sync_reserved() {
+        frontier().sync();
+        base::set_limit();
+    }
+    /// Whether the key is reserved, as of the last `sync_reserved`.
+    [[nodiscard]] bool is_reserved(key_type key) const noexcept {
+        return frontier().is_reserved(base::index_of(key));
+    }
     /// Reserves the id that `create` would return. Throws like `create`. This and all functions
     /// below are for the thread that owns the pool.
     id_type reserve_id() {

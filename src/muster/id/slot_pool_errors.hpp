@@ -20,6 +20,7 @@ struct key_counts {
     std::uint64_t available = 0;
     std::size_t retired = 0;
     std::size_t tombstones = 0;
+    std::size_t reserved = 0;  // for command buffers
 };
 
 template <class Layout>
@@ -28,21 +29,23 @@ template <class Layout>
     std::string sentence = text("no key is left for ", wanted, wanted == 1 ? " more id" : " ids",
                                 ": the range ", keys.first, " to ", keys.last, " has ", all,
                                 all == 1 ? " key, " : " keys, ", keys.available, " of them free");
+    if (keys.reserved != 0)
+        sentence += text(", ", keys.reserved,
+                         " reserved for command buffers, which return them when they are applied "
+                         "or destroyed");
     if (keys.retired != 0) sentence += text(", ", keys.retired, " retired");
     if (keys.tombstones != 0)
         sentence += text(", ", keys.tombstones, " tombstones that recycle_tombstones() would free");
     raise(errc::id_overflow, sentence);
 }
 
-/// `others` of the keys are reserved for command buffers.
+/// The phase cannot use `others` of the keys: command buffers have reserved them, or may do so.
 template <class Layout>
 [[noreturn]] MUSTER_COLD void raise_no_key_in_phase(const key_counts& keys, std::uint64_t others) {
-    raise(
-        errc::id_overflow,
-        text("no key is left for 1 more id: a parallel phase has used its share of the ",
-             keys.last - keys.first + 1, " keys of the range ", keys.first, " to ", keys.last,
-             others == 0 ? std::string()
-                         : text("; ", others, " are reserved for command buffers until it ends")));
+    raise(errc::id_overflow,
+          text("no key is left for 1 more id: a parallel phase has used its share of the ",
+               keys.last - keys.first + 1, " keys of the range ", keys.first, " to ", keys.last,
+               others == 0 ? std::string() : text("; ", others, " are reserved for command buffers")));
 }
 
 /// Throws if no pool of this layout, or no pool of this world, can issue `wanted`. Here and below,

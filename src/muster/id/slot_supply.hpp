@@ -77,6 +77,14 @@ public:
                              : reissue_slot(dense()[free_.head() - dense_first_key()], init_slot);
     }
 
+    /// Throws `errc::id_overflow` if fewer than `count` keys are left. Allocates nothing.
+    void refuse_overflow(std::size_t count) const {
+        if (count > available()) raise_no_key_left<Layout>(count, counts());
+    }
+    /// Throws `errc::id_overflow` if the range has fewer keys. Allocates nothing.
+    void refuse_reserve(std::size_t count) const {
+        if (count > frontier_.keys()) raise_no_key_left<Layout>(count, counts());
+    }
     /// Does every part of the next `count` creations that may throw; they then cannot fail.
     void prepare(std::size_t count) {
         if (count <= free_.size() || (free_.empty() && count <= frontier_.ready())) return;
@@ -114,15 +122,24 @@ public:
     [[nodiscard]] std::uint64_t available() const noexcept {
         return free_.size() + frontier_.keys() - frontier_.issued();
     }
+    /// Whether `create` can certainly issue so many keys, whatever other threads have reserved.
+    [[nodiscard]] bool has_certainly(std::uint64_t count) const noexcept {
+        const std::uint64_t left = available();
+        return count <= left && frontier_.unknown() <= left - count;
+    }
     [[nodiscard]] key_counts counts() const noexcept {
-        return {dense_first_key(), dense_first_key() + frontier_.keys() - 1, available(),
-                spent_.retired, spent_.tombstones.size()};
+        return {dense_first_key(),
+                dense_first_key() + frontier_.keys() - 1,
+                available(),
+                spent_.retired,
+                spent_.tombstones.size(),
+                frontier_.reserved()};
     }
 
     // ---- memory -------------------------------------------------------------------------------
 
     void reserve(std::size_t count) {
-        if (count > frontier_.keys()) raise_no_key_left<Layout>(count, counts());
+        refuse_reserve(count);
         // Retired and parked keys occupy slots, too.
         const std::uint64_t wanted =
             smaller(count + spent_.retired + spent_.tombstones.size(), frontier_.keys());
@@ -224,7 +241,7 @@ private:
         };
         std::uint64_t end = 0;
         do {  // other threads may take keys in between
-            if (count > available()) raise_no_key_left<Layout>(count, counts());
+            refuse_overflow(count);
             end = end_of_fresh();
             frontier_.claim(end);
         } while (end_of_fresh() != end);

@@ -3,7 +3,11 @@
 #include <muster/id/world_number.hpp>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -13,29 +17,37 @@ namespace MUSTER_NAMESPACE {
 namespace {
 
 /// The state of every number that was ever taken. Releasing a number does not allocate.
+///
+/// Released numbers are in lists, the oldest first: one for each bit width of the number and of the
+/// version after its first. A layout accepts all of them up to its own bit widths. So the oldest
+/// number that fits is the first of one of these lists.
 class registry {
 public:
     struct entry {
         bool held = false;
         std::uint64_t released_at = 0;  // release time, in ticks of `clock_`
         std::uint64_t first_version = 0;
+        std::pair<const std::uint64_t, entry>* previous = nullptr;  // in its list
+        std::pair<const std::uint64_t, entry>* next = nullptr;
     };
     using grant = std::pair<const std::uint64_t, entry>;  // number and state
 
     /// Takes the next number up to `last` that can start at a version up to `last_start`.
-    /// Returns null if there is none.
+    /// Returns null if there is none. O(log n).
     const grant* take_next(std::uint64_t last, std::uint64_t last_start) {
         while (next_ <= last && known_.contains(next_)) ++next_;
         if (next_ <= last) return &take(next_);
-        grant* oldest = nullptr;
-        for (grant& candidate : known_) {
-            if (candidate.first > last) break;
-            if (candidate.second.held || candidate.second.first_version > last_start) continue;
-            if (oldest == nullptr || candidate.second.released_at < oldest->second.released_at)
-                oldest = &candidate;
+        const grant* oldest = nullptr;
+        for (unsigned width = 1; width <= width_of(last); ++width) {
+            if (rows_[width] == nullptr) continue;
+            for (const list& candidates : *rows_[width]) {
+                const grant* const first = candidates.first;
+                if (first == nullptr || first->second.first_version > last_start) continue;
+                if (oldest == nullptr || first->second.released_at < oldest->second.released_at)
+                    oldest = first;
+            }
         }
-        if (oldest != nullptr) oldest->second.held = true;
-        return oldest;
+        return oldest == nullptr ? nullptr : &take(oldest->first);
     }
 
     const entry* find(std::uint64_t number) const {
@@ -44,20 +56,54 @@ public:
     }
 
     const grant& take(std::uint64_t number) {
-        grant& taken = *known_.try_emplace(number).first;
-        taken.second.held = true;
-        return taken;
+        std::unique_ptr<row>& lists = rows_[width_of(number)];
+        if (lists == nullptr) lists = std::make_unique<row>();  // for `release`
+        const auto [taken, is_new] = known_.try_emplace(number);
+        if (!is_new) list_of(*taken).erase(*taken);
+        taken->second.held = true;
+        return *taken;
     }
 
     void release(std::uint64_t number, std::uint64_t first_version) noexcept {
-        entry& known = known_.find(number)->second;
-        known = {false, ++clock_, std::max(known.first_version, first_version)};
+        grant& released = *known_.find(number);
+        entry& state = released.second;
+        state.held = false;
+        state.released_at = ++clock_;
+        state.first_version = std::max(state.first_version, first_version);
+        list_of(released).append(released);
     }
 
 private:
+    struct list {
+        grant* first = nullptr;
+        grant* last = nullptr;
+
+        void append(grant& added) noexcept {
+            added.second.previous = last;
+            added.second.next = nullptr;
+            (last != nullptr ? last->second.next : first) = &added;
+            last = &added;
+        }
+        void erase(const grant& gone) noexcept {
+            const auto [previous, next] = std::pair(gone.second.previous, gone.second.next);
+            (previous != nullptr ? previous->second.next : first) = next;
+            (next != nullptr ? next->second.previous : last) = previous;
+        }
+    };
+    static constexpr std::size_t widths = 65;
+    using row = std::array<list, widths>;  // by the width of the version after the first
+
+    static unsigned width_of(std::uint64_t value) noexcept {
+        return static_cast<unsigned>(std::bit_width(value));
+    }
+    list& list_of(const grant& released) noexcept {
+        return (*rows_[width_of(released.first)])[width_of(released.second.first_version + 1)];
+    }
+
     std::uint64_t next_ = 1;  // every number below it is in `known_`
     std::uint64_t clock_ = 0;
     std::map<std::uint64_t, entry> known_;
+    std::array<std::unique_ptr<row>, widths> rows_;  // by the width of the number
 };
 
 // Never destroyed: worlds in static storage release their numbers at program exit.

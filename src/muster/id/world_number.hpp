@@ -17,8 +17,8 @@ namespace MUSTER_NAMESPACE {
 /// thread at a time may use an object.
 class MUSTER_API world_number {
 public:
-    /// Takes a number that fits the layout: `wanted` or, if that is 0, the next number. O(log n),
-    /// or O(n) in all numbers once each has been used.
+    /// Takes a number that fits the layout: `wanted` or, if that is 0, the next number. O(log n) in
+    /// all numbers that were ever used.
     ///   `errc::id_out_of_range`  `wanted` does not fit the layout's world bits
     ///   `errc::number_taken`     another object holds it
     ///   `errc::limit`            no number is left, or `wanted` has no version left

@@ -3,6 +3,7 @@
 #include <muster/base/text.hpp>
 #include <muster/storage/chunk_data.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace muster::detail {
@@ -25,9 +26,12 @@ std::byte* chunk_data::find_base(const fragment_data& fragment) const noexcept {
 }
 
 std::size_t chunk_data::find_column(const fragment_data& fragment) const noexcept {
-    std::size_t at = 0;
-    while (at < columns.size() && columns[at].fragment != &fragment) ++at;
-    return at;
+    // Columns are sorted like fragments.
+    const auto found = std::ranges::lower_bound(
+        columns, fragment.index, {}, [](const column& source) { return source.fragment->index; });
+    return found != columns.end() && found->fragment == &fragment
+               ? static_cast<std::size_t>(found - columns.begin())
+               : columns.size();
 }
 
 std::uint64_t chunk_data::word_of(const fragment_data& fragment) const noexcept {
@@ -40,10 +44,13 @@ std::uint64_t chunk_data::word_of(const fragment_data& fragment) const noexcept 
     return 0;
 }
 
+void chunk_data::raise_too_many(std::size_t more, std::size_t limit) const {
+    raise(errc::limit, text("the chunk ", to_text(*this), " cannot have more than ", limit,
+                            " rows: it has ", size, ", and ", more, " more are requested"));
+}
+
 void chunk_data::grow(std::size_t more, std::size_t limit, argument_addresses arguments) {
-    if (more > limit - size)
-        raise(errc::limit, text("the chunk ", to_text(*this), " cannot have more than ", limit,
-                                " rows: it has ", size, ", and ", more, " more are requested"));
+    refuse_rows(more, limit);
     const std::size_t ample = larger(larger(size + more, capacity * 2), 8);
     resize(smaller(ample, limit), arguments);
 }

@@ -51,6 +51,8 @@ struct MUSTER_API chunk_data {
     std::uint64_t serial = 0;              // in order of creation; never reused
     std::size_t hash = 0;                  // of `fragments` and `words`
     array_list<fragment_data*> fragments;  // sorted by number
+    array_list<std::uint32_t> places;      // in the `chunks` of each fragment
+    std::uint32_t order = 0;               // its place in `chunk_graph::all`
     array_list<std::uint64_t> words;       // of its fragments with `has_word`, in their order
     array_list<std::byte> fragment_ids;    // their ids, in the layout's format
     std::size_t forgotten = 0;             // rows hidden by `forget_rows`
@@ -87,6 +89,11 @@ struct MUSTER_API chunk_data {
     /// Returns the word of this fragment; 0 if the chunk does not have it, or it has no words.
     [[nodiscard]] std::uint64_t word_of(const fragment_data& fragment) const noexcept;
 
+    /// Throws `errc::limit` if `more` rows would exceed `limit`.
+    void refuse_rows(std::size_t more, std::size_t limit) const {
+        if (more > limit - size) [[unlikely]]
+            raise_too_many(more, limit);
+    }
     /// Makes room for `more` rows. Moves the columns and updates the `arguments` that point into
     /// them. Throws `std::bad_alloc` or, beyond `limit` rows, `errc::limit`; no row is lost or
     /// changed then.
@@ -156,6 +163,7 @@ private:
     MUSTER_COLD void tell_restored(std::size_t row) const noexcept;
     MUSTER_COLD void tell_truncated() const noexcept;
     void destroy_values_at(std::size_t row, std::size_t last) const noexcept;
+    [[noreturn]] MUSTER_COLD void raise_too_many(std::size_t more, std::size_t limit) const;
     void grow(std::size_t more, std::size_t limit, argument_addresses arguments);
     void resize(std::size_t wanted, argument_addresses arguments);
 };

@@ -36,8 +36,10 @@ bool has_hooks(slice<fragment_data* const> set, unsigned kinds) {
 
 chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_t row_limit)
     : id_type_(id_type), limit_(limit), row_limit_(row_limit) {
-    reserve_more(by_index_, 2);  // a constructor that throws runs no destructor: nothing to free yet
+    reserve_more(by_index_,
+                 2);  // a constructor that throws runs no destructor: nothing to free yet
     ensure({});
+    gone_.order = ~std::uint32_t{0};
     away_.is_away = true;
     away_.serial = ~std::uint64_t{0};  // no handle finds it
     away_.index = away_index;
@@ -45,7 +47,8 @@ chunk_graph::chunk_graph(const type_info& id_type, std::size_t limit, std::size_
 }
 
 chunk_graph::~chunk_graph() {
-    for (const chunk_data* chunk : order_) delete chunk;
+    for (const chunk_data* chunk : order_)
+        if (chunk != &gone_) delete chunk;
 }
 
 chunk_data* chunk_graph::find(chunk_index index, std::uint64_t serial) const noexcept {
@@ -80,6 +83,7 @@ void chunk_graph::invalidate() noexcept {
 
 void chunk_graph::follow_all(row_follower* follower) noexcept {
     for (chunk_data* chunk : order_) {
+        if (chunk == &gone_) continue;
         if (follower_ != nullptr) chunk->followers.erase_value(follower_);
         if (follower != nullptr) chunk->followers.push_back(follower);
         chunk->is_followed = !chunk->followers.empty();
@@ -103,7 +107,7 @@ void chunk_graph::update_traits(chunk_data& chunk) const noexcept {
 }
 
 chunk_data& chunk_graph::add(slice<fragment_data* const> set, word_list words, std::size_t hash) {
-    if (order_.size() == limit_)
+    if (order_.count() == limit_)
         raise(errc::limit, text("a world cannot have more than ", limit_,
                                 " chunks: collect_garbage() frees those without entities"));
     // Allocates all memory first: nothing from `commit` on can fail.
@@ -134,6 +138,7 @@ chunk_data& chunk_graph::add(slice<fragment_data* const> set, word_list words, s
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);
+    made->places.resize(set.size());
     by_set_.reserve_one();
     const std::uint32_t index = to_int(made->index);
     for (fragment_data* fragment : set) {
@@ -145,6 +150,7 @@ chunk_data& chunk_graph::add(slice<fragment_data* const> set, word_list words, s
     for (std::size_t i = 0; i < set.size(); ++i) {
         fragment_data& fragment = *set[i];
         fragment.set_base(made->index, no_values);
+        made->places[i] = static_cast<std::uint32_t>(fragment.chunks.size());
         fragment.chunks.push_back(made->index);
         write_id(made->fragment_ids.data() + i * id_type_.size, fragment.id, id_type_.size);
     }
@@ -157,18 +163,36 @@ chunk_data& chunk_graph::add(slice<fragment_data* const> set, word_list words, s
         free_.pop_back();
     }
     by_set_.insert(*made);
+    made->order = static_cast<std::uint32_t>(order_.size());
     order_.push_back(made.get());
     return *made.release();
+}
+
+void chunk_graph::erase_from_order(chunk_data& chunk) noexcept {
+    order_.erase(chunk.order, [](chunk_data* moved, std::size_t place) {
+        moved->order = static_cast<std::uint32_t>(place);
+    });
+}
+
+void chunk_graph::erase_from_chunks_of(fragment_data& fragment, std::uint32_t place) noexcept {
+    fragment.chunks.erase(place, [&](chunk_index moved, std::size_t to) {
+        chunk_data& owner = at(moved);
+        const auto found =
+            std::ranges::lower_bound(owner.fragments, fragment.index, {}, &fragment_data::index);
+        owner.places[static_cast<std::size_t>(found - owner.fragments.begin())] =
+            static_cast<std::uint32_t>(to);
+    });
 }
 
 /// Frees a chunk, which is not in `order_` any more.
 void chunk_graph::forget(chunk_data& chunk) noexcept {
     by_set_.erase(chunk);
     for (row_follower* follower : chunk.followers) follower->freed(chunk);
-    for (fragment_data* fragment : chunk.fragments) {
-        if (fragment->single_chunk == chunk.index) fragment->single_chunk = chunk_index{};
-        fragment->set_base(chunk.index, nullptr);
-        fragment->chunks.erase_value(chunk.index);
+    for (std::size_t i = 0; i < chunk.fragments.size(); ++i) {
+        fragment_data& fragment = *chunk.fragments[i];
+        if (fragment.single_chunk == chunk.index) fragment.single_chunk = chunk_index{};
+        fragment.set_base(chunk.index, nullptr);
+        erase_from_chunks_of(fragment, chunk.places[i]);
     }
     by_index_[to_int(chunk.index)] = nullptr;
     free_.push_back(chunk.index);  // `add` has reserved room
@@ -181,20 +205,23 @@ void chunk_graph::collect_garbage() noexcept {
         chunk->edges.clear();
         chunk->shrink();
     }
-    order_.erase_if([&](chunk_data* chunk) {
-        if (chunk->size != 0 || chunk == by_index_[0]) return false;
-        forget(*chunk);
-        return true;
-    });
+    order_.erase_if(
+        [&](chunk_data* chunk) {
+            if (chunk->size != 0 || chunk == by_index_[0]) return false;
+            forget(*chunk);
+            return true;
+        },
+        [](chunk_data* moved, std::size_t place) {
+            moved->order = static_cast<std::uint32_t>(place);
+        });
 }
 
 void chunk_graph::forget_chunks_of(fragment_data& fragment) noexcept {
     if (fragment.chunks.empty()) return;
     invalidate_traits();
     while (!fragment.chunks.empty()) {
-        chunk_data& chunk = *by_index_[to_int(fragment.chunks.back())];
-        // `order_` is sorted by serial.
-        order_.erase(std::ranges::lower_bound(order_, chunk.serial, {}, &chunk_data::serial));
+        chunk_data& chunk = at(fragment.chunks.back());
+        erase_from_order(chunk);
         forget(chunk);
     }
 }

@@ -87,30 +87,33 @@ public:
         return chunk;
     }
 
-    /// All chunks, in order of creation.
-    [[nodiscard]] const array_list<chunk_data*>& all() const noexcept { return order_; }
+    /// All chunks, in order of creation. In the places of freed chunks there is a chunk with the
+    /// number 0, without fragments and rows.
+    [[nodiscard]] const array_list<chunk_data*>& all() const noexcept { return order_.all(); }
     /// While it is unchanged, `all` only grows and the traits of chunks stay as they are. Never 0.
     [[nodiscard]] std::uint64_t generation() const noexcept { return generation_; }
 
     /// Frees all chunks without rows, and memory that no row needs. Invalidates addresses of freed
     /// chunks.
     void collect_garbage() noexcept;
-    /// Frees the chunks with this fragment, which must have no rows. O(chunks freed), and a move of
-    /// the chunks that were created later.
+    /// Frees the chunks with this fragment, which must have no rows. O(their fragments), amortised.
     void forget_chunks_of(fragment_data& fragment) noexcept;
 
 private:
     chunk_data& add(slice<fragment_data* const> set, word_list words, std::size_t hash);
     void update_traits(chunk_data& chunk) const noexcept;
+    void erase_from_order(chunk_data& chunk) noexcept;
+    void erase_from_chunks_of(fragment_data& fragment, std::uint32_t place) noexcept;
     void forget(chunk_data& chunk) noexcept;
 
     chunk_data away_;                   // chunk 1
+    chunk_data gone_;                   // in `order_` in the places of freed chunks
     array_list<chunk_data*> by_index_;  // owned, except for chunk 1; null: the number is free
     std::uint64_t epoch_ = 1;
     std::uint64_t edge_epoch_ = std::uint64_t{1} << edge_key::epoch_shift;
     std::uint64_t generation_ = 1;
     array_list<chunk_index> free_;  // numbers to reuse
-    array_list<chunk_data*> order_;
+    hole_list<chunk_data*> order_{&gone_};
     hash_table<chunk_data, &chunk_data::hash> by_set_;
     const type_info& id_type_;
     std::size_t limit_;

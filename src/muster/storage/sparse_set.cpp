@@ -41,11 +41,14 @@ void sparse_set::free_pages(std::size_t first) noexcept {
     room_ = static_cast<std::uint32_t>(smaller(room_, page_count_ << pages_shape_.shift));
 }
 
+void sparse_set::raise_too_many() const {
+    raise(errc::limit, text("at most ", shape_.slot_limit(), " entities can have ", fragment->name,
+                            ", which is sparse"));
+}
+
 void sparse_set::grow() {
     const std::uint64_t limit = shape_.slot_limit();
-    if (room_ >= limit)
-        raise(errc::limit,
-              text("at most ", room_, " entities can have ", fragment->name, ", which is sparse"));
+    if (room_ >= limit) raise_too_many();
     // Doubles the pages, by at most 16 at a time. Pages of one allocation are adjacent, so that
     // loops read adjacent values.
     const std::size_t count = smaller(larger(1, page_count_), 16);

@@ -120,9 +120,10 @@ public:
     sparse_set& operator=(const sparse_set&) = delete;
     ~sparse_set();
 
-    fragment_data* fragment;      // null: destroyed; pending values await the next fragment
-    const std::uint32_t ordinal;  // among the sparse fragments of a world
-    std::uint64_t written = 0;    // the tick of the last write; see `write_tracker`
+    fragment_data* fragment;       // null: destroyed; pending values await the next fragment
+    const std::uint32_t ordinal;   // among the sparse fragments of a world
+    bool notifies_remove = false;  // of the removal of values; see `sparse_table::refresh`
+    std::uint64_t written = 0;     // the tick of the last write; see `write_tracker`
     [[nodiscard]] std::size_t size() const noexcept { return size_.count(); }
     /// No slot from here on has an entity.
     [[nodiscard]] std::uint32_t end() const noexcept { return end_; }
@@ -211,7 +212,12 @@ public:
 
     /// Makes room for `count` slots. Throws `std::bad_alloc` or `errc::limit`.
     void reserve(std::size_t count) {
+        refuse_beyond(count);
         while (room_ < count) grow();
+    }
+    /// Throws `errc::limit` if there can never be so many slots.
+    void refuse_beyond(std::size_t count) const {
+        if (count > shape_.slot_limit()) raise_too_many();
     }
     /// Reserves a slot, which has no value yet. Throws `std::bad_alloc` or `errc::limit`.
     [[nodiscard]] slot_index take() {
@@ -406,6 +412,7 @@ private:
         set_free(slot_index{static_cast<std::uint32_t>(slot)});
     }
     void drop_all_kept() noexcept;
+    [[noreturn]] MUSTER_COLD void raise_too_many() const;
     void make_room();
     void shape_pages(const type_info& type) noexcept;
     /// Frees the pages from `first` on, except allocations that also contain earlier pages.

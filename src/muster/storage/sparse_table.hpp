@@ -4,6 +4,7 @@
 //     sets      [ burning ][ stunned ][ selected ] ...
 //     marks       key 7: 0b101                       burning, selected; the highest bit: see words
 //     words       key 7: ...                         the sets after the seventh, 64 to a word
+//     summaries   key 7: ...                         the words that are not 0, 64 to a word
 //
 // A mark stays until its entity is destroyed, even if the value is removed earlier. So destroying
 // an entity costs time for the fragments that it had, not for all sets. Adding and removing a value
@@ -63,11 +64,11 @@ public:
                 if (at < all_.size() && all_[at] != nullptr) callback(*all_[at]);
             }
         };
-        const unsigned marks = marks_of(key_offset(id));
+        const std::uint64_t at = key_offset(id);
+        const unsigned marks = marks_of(at);
         visit(0, marks & (more - 1));
-        if ((marks & more) == 0) return;
-        for (std::size_t i = 0; i < words_.size(); ++i)
-            visit(few + i * 64, words_[i]->find(key_offset(id)));
+        if ((marks & more) != 0)
+            each_word(at, [&](std::size_t i) { visit(few + i * 64, words_[i]->find(at)); });
     }
     /// Appends the sparse fragments of this id, sorted by number.
     void list(std::uint64_t id, array_list<fragment_data*>& found) const;
@@ -86,9 +87,11 @@ public:
         each_marked(id, [&](sparse_set& set) {
             if (const slot_index had = set.forget(id); had != no_slot) drop(set, had);
         });
-        if ((marks_of(at) & more) != 0)
-            for (word_map* map : words_)
-                if (map->find(at) != 0) map->at(at) = 0;
+        if ((marks_of(at) & more) != 0) {
+            each_word(at, [&](std::size_t i) { words_[i]->at(at) = 0; });
+            for (word_map* summary : summaries_)
+                if (summary->find(at) != 0) summary->at(at) = 0;
+        }
         mark_at(at) = 0;
     }
 
@@ -97,8 +100,11 @@ public:
     /// Assigns a set whose fragment was destroyed to another fragment. Its values are pending: no
     /// entity has them.
     void hand_over(sparse_set& set, fragment_data& other) noexcept;
-    /// Updates the fast paths of a set after hooks of its fragment have changed.
-    void refresh(sparse_set& set) const noexcept;
+    /// Updates the fast paths of a set, and `find`, after traits or hooks of its fragment have
+    /// changed. O(1).
+    void refresh(sparse_set& set) noexcept;
+    /// Whether a set has values whose removal notifies anyone.
+    [[nodiscard]] bool notifies_remove() const noexcept;
     /// Updates the fast paths and `find` after traits or the sets of fragments have changed.
     void invalidate_traits() noexcept;
     void trim() noexcept;
@@ -108,6 +114,13 @@ private:
     static constexpr unsigned more = 1u << few;
     using word_map = key_map<std::uint64_t, 0>;
 
+    /// Calls `callback(i)` for each word of this key that is not 0.
+    template <class Callback>
+    void each_word(std::uint64_t key, Callback callback) const {
+        for (std::size_t i = 0; i < summaries_.size(); ++i)
+            for (std::uint64_t left = summaries_[i]->find(key); left != 0; left &= left - 1)
+                callback(i * 64 + static_cast<unsigned>(std::countr_zero(left)));
+    }
     [[nodiscard]] std::uint64_t key_offset(std::uint64_t id) const noexcept {
         return (id & low_bits(shape_.key_bits)) - shape_.first_key;
     }
@@ -118,6 +131,7 @@ private:
         return offset < marks_size_ ? marks_[offset] : overflow_marks_.at(offset);
     }
     void add_mark(std::uint64_t offset, bool is_dense);
+    [[nodiscard]] std::uint32_t find_free() noexcept;
 
     sparse_set::id_shape shape_;
     std::uint64_t marks_size_ = 0;
@@ -127,6 +141,9 @@ private:
     std::size_t types_ = 0;                    // size of by_type_
     array_list<sparse_set*> all_;              // owned; by ordinal
     array_list<word_map*> words_;              // owned; one for each 64 sets after the first few
+    array_list<word_map*> summaries_;          // owned; a bit for each word that is not 0
+    array_list<std::uint32_t> free_;           // a heap of ordinals; others are beyond the end
+    std::size_t notifying_ = 0;                // sets whose removals notify anyone
 };
 
 }  // namespace muster::detail

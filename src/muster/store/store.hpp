@@ -232,6 +232,8 @@ public:
     // ---- capacity ------------------------------------------------------------------------------
 
     void reserve(std::size_t count);
+    /// Throws what `reserve` throws before it allocates. Returns the number of ids to reserve.
+    std::size_t refuse_reserve(std::size_t count);
     /// Reserves room for `count` rows in total.
     void reserve(chunk_data& into, std::size_t count);
 

@@ -27,7 +27,9 @@ component_access<Layout>::component_access(const world_options& options, setting
               .first_key = options.first_key,
               .last_key = options.last_key,
               .reuse = options.reuse,
-              .first_version = number.first_version()}) {}
+              .first_version = number.first_version()}) {
+    adapter_.set_keeper(parallel);
+}
 
 template <class Layout>
 auto component_access<Layout>::next_after(id_type e) const noexcept -> id_type {
@@ -87,23 +89,31 @@ std::size_t store<Layout>::destroy(std::span<const id_type> all,
 }
 
 template <class Layout>
-void store<Layout>::reserve(std::size_t count) {
+std::size_t store<Layout>::refuse_reserve(std::size_t count) {
     gate.refuse_in_change("reserve");
     const std::size_t own = catalog.world_owned_count();
-    table_.pool().reserve(count + own < count ? count : count + own);
+    const std::size_t all = count + own < count ? count : count + own;
+    table_.pool().refuse_reserve(all);
+    return all;
+}
+
+template <class Layout>
+void store<Layout>::reserve(std::size_t count) {
+    table_.pool().reserve(refuse_reserve(count));
 }
 
 template <class Layout>
 void store<Layout>::reserve(chunk_data& into, std::size_t count) {
     if (into.has_sparse) {
         gate.refuse_in_change("reserve");
-        for (const fragment_data* fragment : into.fragments)
-            if (fragment->sparse_values != nullptr) fragment->sparse_values->reserve(count);
         chunk_data& rest = catalog.cloned_chunk(graph.empty_chunk(), into);
         if (rest.index != chunk_index{}) reserve(rest, count);
+        for (const fragment_data* fragment : into.fragments)
+            if (fragment->sparse_values != nullptr) fragment->sparse_values->reserve(count);
         return;
     }
     if (count <= into.size) return;
+    into.refuse_rows(count - into.size, table_type::row_limit);
     // Growing moves rows that a loop may be reading, and must not resize columns that are being
     // swapped.
     if (gate.is_deferred("reserve") && (into.size != 0 || gate.is_moving)) {

@@ -14,8 +14,20 @@
 
 namespace muster::detail {
 
+class hook_list;
+struct fragment_data;
+
 class MUSTER_API change_log {
 public:
+    /// A subscription to the changes of a fragment.
+    struct subscription {
+        hook_list* list;
+        fragment_data* of;  // the fragment of the list
+        std::uint32_t at;   // the place of the log in the list
+    };
+    array_list<subscription> subscriptions;  // changed by `hook_list`
+    std::uint32_t order = 0;                 // among the observers of the world
+
     [[nodiscard]] std::size_t size() const noexcept { return ids_.size(); }
 
     /// Makes room, so that the next `more` calls of `note` cannot fail. May throw `std::bad_alloc`.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/base/hole_list.hpp>
 #include <muster/base/raw_array.hpp>
 #include <muster/type/boxed_value.hpp>
 #include <muster/type/hook_list.hpp>
@@ -64,8 +65,12 @@ struct implied_change {
     fragment_data* fragment;
     bool is_on_removal = false;  // follows the removal of the other fragment; else its addition
     bool is_removal = false;     // removes `fragment`; else adds its default value
+    std::uint32_t place = 0;     // in `fragment->implied_by`
 
-    friend bool operator==(const implied_change&, const implied_change&) noexcept = default;
+    friend bool operator==(const implied_change& a, const implied_change& b) noexcept {
+        return a.fragment == b.fragment && a.is_on_removal == b.is_on_removal &&
+               a.is_removal == b.is_removal;
+    }
 };
 
 /// Shows a value for living entities that do not have the fragment; see `world::get` of a const
@@ -95,7 +100,7 @@ struct MUSTER_API fragment_data {
     chunk_index single_chunk{};           // the chunk of this fragment alone; 0: not looked up yet
     std::uint64_t id = 0;                 // its `basic_id::value`
     std::string_view name;                // for messages
-    array_list<chunk_index> chunks;       // chunks that have it, in order of creation
+    hole_list<chunk_index> chunks;        // chunks that have it, in order of creation; holes: 0
 
     bool is_world_owned = false;  // the world created it: for a C++ type, or for a key
     bool is_untyped = false;      // its first value will set the type
@@ -106,13 +111,23 @@ struct MUSTER_API fragment_data {
     bool destroys_owners = false;
     bool has_word = false;               // groups its entities by a word: see `chunk_data::words`
     array_list<implied_change> implied;  // changes that follow from adding or removing it
-    std::uint32_t implied_by = 0;        // how many changes of other fragments concern this one
-    row_follower* follower = nullptr;    // watches the rows of its chunks; see `catalog::follow`
-    bool tracks_writes = false;          // `written` is in use
-    bool holds_guests = false;           // marks entities of other worlds, which cannot lose it
-    raw_array<std::uint64_t> written;    // by chunk, as `bases`: the tick of the last write
-    std::uint64_t implied_epoch = 0;     // the epoch of `implies_sparse`, a cached result
-    bool implies_sparse = false;         // see `catalog::implies_sparse`
+    array_list<fragment_data*> implied_by;  // the owners of the rules that concern this fragment
+    row_follower* follower = nullptr;       // watches the rows of its chunks; see `catalog::follow`
+    bool tracks_writes = false;             // `written` is in use
+    bool holds_guests = false;              // marks entities of other worlds, which cannot lose it
+    raw_array<std::uint64_t> written;       // by chunk, as `bases`: the tick of the last write
+    std::uint64_t implied_epoch = 0;        // the epoch of `implies_sparse`, a cached result
+    bool implies_sparse = false;            // see `catalog::implies_sparse`
+    std::uint32_t order = 0;                // its place in `fragment_table::all`
+    // The pending changes of this fragment are among these entries of the journal, if it is in this
+    // epoch; see `journal::mark`.
+    std::uint32_t pending_epoch = 0;
+    std::uint32_t first_pending = 0;
+    std::uint32_t last_pending = 0;
+    // Its place in the list of the evaluation that has met it last. The list tells whether the place
+    // is valid: the element there then names this fragment.
+    std::uint32_t outcome = 0;  // of changes
+    std::uint32_t loss = 0;     // of destroyed fragments
     boxed_value default_value;
     duplicate_function duplicate;
     const detail::codec* codec = nullptr;  // see `define`; null: none

@@ -115,6 +115,8 @@ fragment_data& fragment_table::add(type_index type, const type_info& info, std::
     made->is_internal = info.internal;
     made->codec = info.codec;
     made->tracks_writes = tracks_writes_;
+    made->order = static_cast<std::uint32_t>(all_.size());
+    made->hooks.be_counted_in(hooked_);
     place(*made);
     guard.made = nullptr;
     all_.push_back(made);
@@ -153,7 +155,7 @@ fragment_data& fragment_table::add(const fragment_key& key, const type_info& inf
 array_list<fragment_data*> fragment_table::list(std::uint32_t kind) const {
     array_list<fragment_data*> found;
     for (fragment_data* fragment : all_)
-        if (fragment->key.kind == kind) found.push_back(fragment);
+        if (fragment != nullptr && fragment->key.kind == kind) found.push_back(fragment);
     std::ranges::sort(found, [](const fragment_data* one, const fragment_data* other) {
         const fragment_key& left = one->key;
         const fragment_key& right = other->key;
@@ -165,6 +167,7 @@ array_list<fragment_data*> fragment_table::list(std::uint32_t kind) const {
 void fragment_table::track_writes(bool is_on) noexcept {
     tracks_writes_ = is_on;
     for (fragment_data* fragment : all_) {
+        if (fragment == nullptr) continue;
         fragment->tracks_writes = is_on;
         if (!is_on) fragment->written.trim(0);
     }
@@ -174,7 +177,9 @@ void fragment_table::remove(const fragment_data& fragment) noexcept {
     if (fragment.key.kind != 0) by_key_.erase(fragment);
     const auto type = static_cast<std::size_t>(fragment.value_type);
     if (type < types_ && by_type_[type] == &fragment) by_type_[type] = &no_fragment;
-    all_.erase(std::ranges::lower_bound(all_, fragment.index, {}, &fragment_data::index));
+    all_.erase(fragment.order, [](fragment_data* moved, std::size_t place) {
+        moved->order = static_cast<std::uint32_t>(place);
+    });
     for (const std::size_t at : {by_id_.first(fragment.id), by_id_.second(fragment.id)})
         if (by_id_.entries[at].fragment == &fragment) by_id_.entries[at] = {0, &no_fragment};
     delete &fragment;
@@ -195,7 +200,7 @@ void fragment_table::place(const fragment_data& added) {
         made.clear();
         const bool done = made.put({added.id, &added}) &&
                           std::all_of(all_.begin(), all_.end(), [&](const fragment_data* fragment) {
-                              return made.put({fragment->id, fragment});
+                              return fragment == nullptr || made.put({fragment->id, fragment});
                           });
         if (!done) continue;
         by_id_ = std::move(made);

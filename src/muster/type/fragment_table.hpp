@@ -60,7 +60,11 @@ public:
     /// `written`.
     void track_writes(bool is_on) noexcept;
 
-    [[nodiscard]] const array_list<fragment_data*>& all() const noexcept { return all_; }
+    /// Whether any fragment has a connected hook or observer.
+    [[nodiscard]] bool has_hooks() const noexcept { return hooked_ != 0; }
+
+    /// All fragments, in the order of registration; null where a fragment was removed.
+    [[nodiscard]] const array_list<fragment_data*>& all() const noexcept { return all_.all(); }
 
 private:
     struct entry {
@@ -90,7 +94,8 @@ private:
     id_table by_id_;
     raw_array<const fragment_data*> by_type_;  // by type_index; never null
     std::size_t types_ = 0;                    // entries of by_type_, the first for `no_type`
-    array_list<fragment_data*> all_;           // owned; in the order of registration
+    hole_list<fragment_data*> all_;            // owned; in the order of registration
+    std::size_t hooked_ = 0;                   // fragments with hooks; see `hook_list`
     std::uint32_t last_ = 0;
     hash_table<fragment_data, &fragment_data::key_hash> by_key_;
     bool tracks_writes_ = false;

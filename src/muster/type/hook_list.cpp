@@ -1,6 +1,8 @@
+#include <muster/base/reserve.hpp>
 #include <muster/type/hook_list.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace muster::detail {
@@ -11,26 +13,38 @@ struct hook_list::hook {
     hook_kind kind;
     bool is_connected;
     bool is_removed;
+    bool is_abandoned = false;  // its owner ended in a parallel phase
 };
 
 struct hook_list::hooks {
+    static constexpr std::size_t kinds = 4;
     struct subscriber {
         change_log* log;
         unsigned kinds;
+        std::uint32_t at;  // in `change_log::subscriptions`
     };
-    std::vector<hook> all;  // by number
+    std::vector<hook> all;        // by number; removed hooks stay until `close_up`
+    std::size_t removed = 0;      // of `all`
+    std::size_t called[kinds]{};  // connected hooks, by kind
     std::vector<subscriber> subscribers;
+    std::size_t logged[kinds]{};  // subscriptions that are not paused, by kind
+    std::size_t active_logs = 0;  // subscriptions that are not paused
 };
 
 hook_list::~hook_list() {
+    if (hooks_ == nullptr) return;
+    while (!hooks_->subscribers.empty())
+        drop_subscriber(static_cast<std::uint32_t>(hooks_->subscribers.size() - 1));
+    if (kinds_ != 0 && active_lists_ != nullptr) --*active_lists_;
     delete hooks_;
 }
+
+// ---- hooks -------------------------------------------------------------------------------------
 
 std::uint64_t hook_list::add(hook_kind kind, hook_function&& made) {
     if (hooks_ == nullptr) hooks_ = new hooks;
     hooks_->all.push_back({std::move(made), last_ + 1, kind, true, false});
-    kinds_ |= to_bits(kind);
-    called_ |= to_bits(kind);
+    count(kind, true);
     return ++last_;
 }
 
@@ -46,7 +60,7 @@ bool hook_list::connect(std::uint64_t number, bool wanted) noexcept {
     hook* const found = find(number);
     if (found == nullptr || found->is_connected == wanted) return false;
     found->is_connected = wanted;
-    refresh_kinds();
+    count(found->kind, wanted);
     return true;
 }
 
@@ -59,49 +73,127 @@ bool hook_list::is_connected(std::uint64_t number) const noexcept {
 bool hook_list::remove(std::uint64_t number) noexcept {
     hook* const found = find(number);
     if (found == nullptr) return false;
+    if (found->is_connected) count(found->kind, false);
     found->is_connected = false;
-    found->is_removed = has_removed_ = true;
-    refresh_kinds();
+    found->is_removed = true;
+    ++hooks_->removed;
+    if (running_ != 0) {
+        has_removed_ = true;
+        return true;
+    }
+    const hook_function ended = std::move(found->what);  // its destructor may change this list
+    close_up();
     return true;
 }
 
-/// Recomputes the connected kinds. Destroys removed hooks, if none is running.
-void hook_list::refresh_kinds() noexcept {
+bool hook_list::abandon(std::uint64_t number) noexcept {
+    hook* const found = find(number);
+    if (found != nullptr) found->is_abandoned = true;
+    return found != nullptr;
+}
+
+bool hook_list::remove_abandoned() noexcept {
+    bool has_any = false;
+    // Searches anew after each removal: the destructor of a function may change the list.
+    while (hooks_ != nullptr) {
+        const auto found = std::ranges::find_if(hooks_->all, [](const hook& candidate) {
+            return candidate.is_abandoned && !candidate.is_removed;
+        });
+        if (found == hooks_->all.end()) break;
+        has_any = remove(found->number);
+    }
+    return has_any;
+}
+
+/// Destroys the functions of hooks that were removed while the list ran.
+void hook_list::end_removed() noexcept {
+    has_removed_ = false;
     std::vector<hook_function> ended;  // destroyed last: destructors may change this list
-    if (running_ == 0 && has_removed_) {
-        has_removed_ = false;
-        for (hook& candidate : hooks_->all)
-            if (candidate.is_removed) ended.push_back(std::move(candidate.what));
-        std::erase_if(hooks_->all, [](const hook& candidate) { return candidate.is_removed; });
-    }
-    called_ = 0;
-    has_logs_ = false;
-    if (hooks_ == nullptr) return;
-    for (const hook& candidate : hooks_->all)
-        if (candidate.is_connected) called_ |= to_bits(candidate.kind);
-    kinds_ = called_;
-    for (const hooks::subscriber& subscriber : hooks_->subscribers) {
-        if (subscriber.log->is_paused) continue;
-        kinds_ |= subscriber.kinds;
-        has_logs_ = true;
-    }
+    for (hook& candidate : hooks_->all)
+        if (candidate.is_removed && candidate.what.function)
+            ended.push_back(std::move(candidate.what));
+    close_up();
 }
 
-void hook_list::subscribe(change_log& log, unsigned kinds) {
+/// Erases removed hooks once they are the majority, so that a removal is O(1), amortised.
+void hook_list::close_up() noexcept {
+    if (hooks_->removed * 2 <= hooks_->all.size()) return;
+    hooks_->removed = 0;
+    std::erase_if(hooks_->all, [](const hook& candidate) { return candidate.is_removed; });
+}
+
+// ---- kinds -------------------------------------------------------------------------------------
+
+void hook_list::count(hook_kind kind, bool is_more) noexcept {
+    std::size_t& known = hooks_->called[std::countr_zero(to_bits(kind))];
+    known = is_more ? known + 1 : known - 1;
+    refresh_kinds();
+}
+
+void hook_list::count_logs(unsigned kinds, bool is_more) noexcept {
+    for (std::size_t i = 0; i < hooks::kinds; ++i)
+        if ((kinds >> i & 1) != 0) hooks_->logged[i] += is_more ? 1 : std::size_t(-1);
+    hooks_->active_logs += is_more ? 1 : std::size_t(-1);
+    refresh_kinds();
+}
+
+void hook_list::refresh_kinds() noexcept {
+    const bool was_active = kinds_ != 0;
+    called_ = kinds_ = 0;
+    for (std::size_t i = 0; i < hooks::kinds; ++i) {
+        if (hooks_->called[i] != 0) called_ |= 1u << i;
+        if (hooks_->logged[i] != 0) kinds_ |= 1u << i;
+    }
+    kinds_ |= called_;
+    has_logs_ = hooks_->active_logs != 0;
+    if (active_lists_ == nullptr || was_active == (kinds_ != 0)) return;
+    *active_lists_ += was_active ? std::size_t(-1) : 1;
+}
+
+// ---- logs --------------------------------------------------------------------------------------
+
+void hook_list::subscribe(change_log& log, unsigned kinds, fragment_data* of) {
     if (hooks_ == nullptr) hooks_ = new hooks;
-    const auto known = std::ranges::find(hooks_->subscribers, &log, &hooks::subscriber::log);
-    if (known != hooks_->subscribers.end())
-        known->kinds |= kinds;
-    else
-        hooks_->subscribers.push_back({&log, kinds});
-    refresh_kinds();
+    array_list<change_log::subscription>& all = log.subscriptions;
+    const std::uint32_t at = static_cast<std::uint32_t>(hooks_->subscribers.size());
+    if (all.empty() || all.back().list != this) {
+        reserve_more(all, 1);
+        hooks_->subscribers.push_back({&log, 0, static_cast<std::uint32_t>(all.size())});
+        all.push_back({this, of, at});
+    }
+    hooks::subscriber& known = hooks_->subscribers[all.back().at];
+    if (!log.is_paused && known.kinds != 0) count_logs(known.kinds, false);
+    known.kinds |= kinds;
+    if (!log.is_paused && known.kinds != 0) count_logs(known.kinds, true);
 }
 
-void hook_list::unsubscribe(const change_log& log) noexcept {
-    if (hooks_ == nullptr) return;
-    std::erase_if(hooks_->subscribers,
-                  [&](const hooks::subscriber& subscriber) { return subscriber.log == &log; });
-    refresh_kinds();
+/// Ends one subscription; the last ones of the list and of the log take its places.
+void hook_list::drop_subscriber(std::uint32_t at) noexcept {
+    const hooks::subscriber gone = hooks_->subscribers[at];
+    if (!gone.log->is_paused && gone.kinds != 0) count_logs(gone.kinds, false);
+    hooks::subscriber& last = hooks_->subscribers.back();
+    last.log->subscriptions[last.at].at = at;
+    hooks_->subscribers[at] = last;
+    hooks_->subscribers.pop_back();
+    array_list<change_log::subscription>& all = gone.log->subscriptions;
+    const change_log::subscription moved = all.back();
+    all.pop_back();
+    if (gone.at == all.size()) return;
+    all[gone.at] = moved;
+    moved.list->hooks_->subscribers[moved.at].at = gone.at;
+}
+
+void hook_list::end_last_subscription(change_log& log) noexcept {
+    const change_log::subscription last = log.subscriptions.back();
+    last.list->drop_subscriber(last.at);
+}
+
+void hook_list::pause(change_log& log, bool is_paused) noexcept {
+    if (log.is_paused == is_paused) return;
+    log.is_paused = is_paused;
+    for (const change_log::subscription& one : log.subscriptions)
+        if (const unsigned kinds = one.list->hooks_->subscribers[one.at].kinds; kinds != 0)
+            one.list->count_logs(kinds, !is_paused);
 }
 
 void hook_list::prepare_logs(hook_kind kind, std::size_t count) {
@@ -118,7 +210,7 @@ void hook_list::run(hook_kind kind, std::uint64_t e, void* value) {
     struct run_guard {
         hook_list& list;
         ~run_guard() {
-            if (--list.running_ == 0 && list.has_removed_) list.refresh_kinds();
+            if (--list.running_ == 0 && list.has_removed_) list.end_removed();
         }
     };
     if (hooks_ == nullptr) return;

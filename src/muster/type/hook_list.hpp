@@ -15,6 +15,8 @@
 
 namespace muster::detail {
 
+struct fragment_data;
+
 /// The changes that call a hook. For entities, `insert` is creation and `remove` is destruction.
 enum class hook_kind : std::uint8_t { insert = 1, assign = 2, set = 4, remove = 8 };
 
@@ -45,6 +47,9 @@ public:
     /// Whether a hook of these kinds is connected. Unlike an observer, a hook may throw, and change
     /// the world.
     [[nodiscard]] bool calls(unsigned kinds) const noexcept { return (called_ & kinds) != 0; }
+    /// From now on, `count` includes this list while it has a connected hook or observer. Call this
+    /// on a new list; `count` must outlive it.
+    void be_counted_in(std::size_t& count) noexcept { active_lists_ = &count; }
 
     /// Appends a hook. Returns its number, which is never reused. `std::bad_alloc` changes nothing.
     std::uint64_t add(hook_kind kind, hook_function&& made);
@@ -53,18 +58,26 @@ public:
     bool connect(std::uint64_t number, bool wanted) noexcept;
     [[nodiscard]] bool is_connected(std::uint64_t number) const noexcept;
     /// Removes the hook for good; false if it does not exist. Destroys its function as soon as no
-    /// hook of the list runs.
+    /// hook of the list runs. O(log n), amortised, like `connect`.
     bool remove(std::uint64_t number) noexcept;
+
+    /// Marks a hook for `remove_abandoned`; false if it does not exist. Threads that only read the
+    /// list may do so at the same time.
+    bool abandon(std::uint64_t number) noexcept;
+    /// Removes all marked hooks. Returns whether there were any.
+    bool remove_abandoned() noexcept;
 
     /// Calls the connected hooks of this kind in the order they were added. If a hook throws, the
     /// exception reaches the caller and the remaining hooks are not called.
     void run(hook_kind kind, std::uint64_t e, void* value);
 
-    /// Logs changes of these kinds, as bits, in `log`. `std::bad_alloc` changes nothing.
-    void subscribe(change_log& log, unsigned kinds);
-    void unsubscribe(const change_log& log) noexcept;
-    /// Call this after pausing or resuming a log.
-    void refresh_kinds() noexcept;
+    /// Logs changes of these kinds, as bits, in `log`, until either of the two is destroyed.
+    /// `of` is the fragment of this list, if any. `std::bad_alloc` changes nothing. O(1).
+    void subscribe(change_log& log, unsigned kinds, fragment_data* of = nullptr);
+    /// Ends the last of the log's subscriptions. O(1).
+    static void end_last_subscription(change_log& log) noexcept;
+    /// Pauses or resumes all subscriptions of the log. O(subscriptions).
+    static void pause(change_log& log, bool is_paused) noexcept;
     /// Reserves room in the logs for `count` changes of this kind. May throw `std::bad_alloc`.
     void prepare(hook_kind kind, std::size_t count) {
         if (has_logs_) prepare_logs(kind, count);
@@ -77,6 +90,12 @@ private:
     struct hook;
     struct hooks;
     [[nodiscard]] hook* find(std::uint64_t number) noexcept;
+    void count(hook_kind kind, bool is_more) noexcept;
+    void count_logs(unsigned kinds, bool is_more) noexcept;
+    void refresh_kinds() noexcept;
+    void end_removed() noexcept;
+    void close_up() noexcept;
+    void drop_subscriber(std::uint32_t at) noexcept;
     void prepare_logs(hook_kind kind, std::size_t count);
     void note_in_logs(hook_kind kind, std::uint64_t e) noexcept;
 
@@ -85,8 +104,9 @@ private:
     unsigned running_ = 0;
     hooks* hooks_ = nullptr;  // owned; keeps <vector> out of this header
     std::uint64_t last_ = 0;
-    bool has_removed_ = false;  // removed hooks are still in the list
-    bool has_logs_ = false;
+    std::size_t* active_lists_ = nullptr;  // see `be_counted_in`
+    bool has_removed_ = false;             // hooks were removed while the list ran
+    bool has_logs_ = false;                // that are not paused
 };
 
 }  // namespace muster::detail

@@ -89,7 +89,10 @@ public:
     }
     /// Creates `count` entities; all or none.
     std::vector<id_type> spawn_many(std::size_t count) {
-        store_.get().spawner.prepare(count);
+        store_type& store = store_.get();
+        store.spawner.refuse_many(count);
+        resolve(store);
+        store.spawner.refuse_rows(count, store.catalog.ensure_set(set_));
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
@@ -113,7 +116,10 @@ public:
     std::vector<id_type> clone_many(std::size_t count, at_type prototype) {
         store_type& store = store_.get();
         store.require(prototype, "clone");
-        store.spawner.prepare(count);
+        store.spawner.refuse_many(count);
+        resolve(store);
+        const detail::target original(prototype);
+        store.spawner.refuse_rows(count, store.catalog.ensure_set(set_), &original);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;

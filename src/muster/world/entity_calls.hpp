@@ -63,13 +63,15 @@ public:
     ///
     /// If `e` is a fragment, also removes it from all entities that have it, or destroys these; see
     /// `basic_definition::when_destroyed`. All or nothing. The next use of a component type creates
-    /// a new fragment. Recorded in a phase.
+    /// a new fragment. O(owners, and fragments of the chunks that had it), however many other chunks
+    /// and fragments there are. Recorded in a phase.
     bool destroy(at_type e) { return store_.destroy(e); }
 
     /// Destroys several entities. Returns how many were alive when their turn came; an entity that
     /// died with another does not count. In a scope, and in a world with hooks or observers, all
     /// that were alive before the call count. If an id is of another world, throws
-    /// `errc::foreign_entity` and destroys none. Recorded in a phase.
+    /// `errc::foreign_entity` and destroys none. Costs as much as the calls for each of them.
+    /// Recorded in a phase.
     template <class... Ids>
         requires(sizeof...(Ids) > 0)
     std::size_t destroy(at_type first, const Ids&... others) {
@@ -104,7 +106,8 @@ public:
     /// Destroys all entities and all singletons. Keeps the world's number, the fragments of
     /// component types, their definitions and their hooks. Old handles stay dead. Throws
     /// `errc::in_scope` in a scope. An entity whose `on_remove` or `on_destroy` hook throws stays
-    /// alive; the others are destroyed, and the first exception is rethrown. Refused in a phase.
+    /// alive; the others are destroyed, and the first exception is rethrown. O(keys, values, chunks
+    /// and their fragments). Refused in a phase.
     void reset(std::source_location where = std::source_location::current()) {
         store_.destroyer.reset(where);
     }
@@ -112,7 +115,7 @@ public:
     // ---- names ---------------------------------------------------------------------------------
 
     /// Sets the name of `e`, which error messages show. It need not be unique; an empty name
-    /// removes the old name. O(log n). Refused in a phase.
+    /// removes the old name. O(log n), however many entities share the name. Refused in a phase.
     void name(at_type e, std::string_view name) {
         const detail::writer_guard guard(store_, "name");
         store_.catalog.name(e, name);
@@ -122,12 +125,13 @@ public:
     [[nodiscard]] std::string_view name(id_type e) const noexcept {
         return store_.alive(e) ? store_.names.find(e.value()) : std::string_view{};
     }
-    /// Returns the entity that received this name first, or the null id. Never throws.
+    /// Returns the entity that received this name first, or the null id. O(log n). Never throws.
     [[nodiscard]] id_type lookup(std::string_view name) const noexcept {
         const auto* const found = store_.names.lookup(name);
         return found == nullptr ? id_type{} : detail::to_id<Layout>(found->id);
     }
-    /// Returns all entities with this name, in the order in which they were named.
+    /// Returns all entities with this name, in the order in which they were named. O(log n), and
+    /// O(entities with this name).
     [[nodiscard]] std::vector<id_type> lookup_all(std::string_view name) const {
         std::vector<id_type> made;
         for (const auto* found = store_.names.lookup(name); found != nullptr; found = found->next)
@@ -140,11 +144,13 @@ public:
     /// Reserves records for `count` entities in all. Throws `errc::id_overflow` if there are fewer
     /// keys. Refused in a phase.
     void reserve(std::size_t count) { store_.reserve(count); }
-    /// Reserves memory for `count` entities with exactly these components.
+    /// Reserves memory for `count` entities with exactly these components. Throws
+    /// `errc::id_overflow`, or `errc::limit` beyond the rows of a chunk, before it allocates.
     template <class T, class... Ts>
     void reserve(std::size_t count) {
-        store_.reserve(count);
+        store_.refuse_reserve(count);
         store_.reserve(store_.template ensure_chunk<T, Ts...>(), count);
+        store_.reserve(count);
     }
     /// Makes keys that are parked as tombstones usable again and returns how many; see
     /// `id_pool::recycle_tombstones`. Throws `errc::in_scope` in a scope. Refused in a phase.
@@ -152,8 +158,9 @@ public:
         store_.gate.refuse_in_scope("recycle_tombstones");
         return store_.entities.recycle_tombstones();
     }
-    /// Frees chunks without entities and unused memory. Throws `errc::in_scope` in a scope.
-    /// Invalidates references, and handles of the chunks that it frees. Refused in a phase.
+    /// Frees chunks without entities and unused memory, also that of ended command buffers. Throws
+    /// `errc::in_scope` in a scope. Invalidates references, and handles of the chunks that it frees.
+    /// O(chunks, their fragments, and keys with sparse values). Refused in a phase.
     void collect_garbage() { store_.collect_garbage(); }
 
 protected:

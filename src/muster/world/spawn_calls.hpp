@@ -49,12 +49,16 @@ public:
     }
 
     /// Creates `count` entities with copies of these components; all or none. Returns the ids that
-    /// `count` calls of `spawn` would return, in that order. Refused in a phase.
+    /// `count` calls of `spawn` would return, in that order. Throws `errc::id_overflow` if fewer keys
+    /// are left, and `errc::limit` beyond the rows of a chunk, before it allocates. O(values). The
+    /// calls below do the same. Refused in a phase.
     template <class... Ts>
     std::vector<id_type> spawn_many(std::size_t count, const Ts&... values) {
-        store_.spawner.prepare(count);  // `errc::id_overflow`, not the vector's length_error
+        store_.spawner.refuse_many(count);  // before the vector throws length_error
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        store_.spawner.refuse_rows(count, given.chunk);
         std::vector<id_type> made(count);
-        spawn_into(std::span<id_type>(made), values...);
+        store_.spawner.spawn_many(store_type::ids_of(std::span<id_type>(made)), given.chunk, given);
         return made;
     }
 
@@ -62,8 +66,9 @@ public:
     /// to `out`.
     template <class... Ts>
     void spawn_into(std::span<id_type> out, const Ts&... values) {
-        store_.spawner.prepare(out.size());
+        store_.spawner.refuse_many(out.size());
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        store_.spawner.refuse_rows(out.size(), given.chunk);
         store_.spawner.spawn_many(store_type::ids_of(out), given.chunk, given);
     }
 
@@ -74,8 +79,9 @@ public:
         static_assert(sizeof...(Ts) != 0, "muster: spawn_rows needs at least one component type.");
         constexpr bool fits = std::is_invocable_v<Fill, rows_type>;
         static_assert(fits, "muster: the function of spawn_rows takes rows.");
-        store_.spawner.prepare(count);
+        store_.spawner.refuse_many(count);
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        store_.spawner.refuse_rows(count, given.chunk);
         store_.spawn_rows(
             count, given.chunk, given, [&](const detail::chunk_data& into, std::size_t first) {
                 // SAFETY: the column `ids` stores values of `id_type`.
@@ -95,7 +101,7 @@ public:
         static_assert(fits, "muster: spawn_columns takes at least one array, vector or span.");
         if constexpr (fits) {
             const std::size_t count = common_size(columns...);
-            store_.spawner.prepare(count);
+            store_.spawner.refuse_many(count);
             std::vector<id_type> made(count);
             spawn_columns_into(std::span<id_type>(made), columns...);
             return made;
@@ -108,8 +114,9 @@ public:
     template <class... Columns>
     void spawn_columns_into(std::span<id_type> out, const Columns&... columns) {
         (void)common_size(out, columns...);
-        store_.spawner.prepare(out.size());
+        store_.spawner.refuse_many(out.size());
         const initial_values<element<Columns>...> given(store_, 1, std::data(columns)...);
+        store_.spawner.refuse_rows(out.size(), given.chunk);
         store_.spawner.spawn_many(store_type::ids_of(out), given.chunk, given);
     }
 
@@ -125,17 +132,23 @@ public:
     template <class... Ts>
     std::vector<id_type> clone_many(std::size_t count, at_type prototype, const Ts&... values) {
         store_.require(prototype, "clone");
-        store_.spawner.prepare(count);
+        store_.spawner.refuse_many(count);
+        const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        const detail::target original(prototype);
+        store_.spawner.refuse_rows(count, given.chunk, &original);
         std::vector<id_type> made(count);
-        clone_into(std::span<id_type>(made), prototype, values...);
+        store_.spawner.clone_many(store_type::ids_of(std::span<id_type>(made)), prototype,
+                                  given.chunk, given);
         return made;
     }
     /// Like `clone_many`, but writes an id to each element of `out`.
     template <class... Ts>
     void clone_into(std::span<id_type> out, at_type prototype, const Ts&... values) {
         store_.require(prototype, "clone");
-        store_.spawner.prepare(out.size());
+        store_.spawner.refuse_many(out.size());
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
+        const detail::target original(prototype);
+        store_.spawner.refuse_rows(out.size(), given.chunk, &original);
         store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
     }
 
