@@ -115,7 +115,8 @@ TEST(gate, a_parallel_phase_records_every_change) {
         EXPECT_EQ(code_of([&] { (tested.*refuse)("define"); }), errc::in_scope);
         EXPECT_EQ(sentence_of([&] { (tested.*refuse)("define"); }),
                   "define is not possible in a parallel phase, which permits only reading, "
-                  "spawn, destroy, set, add, emplace, patch, touch, remove and clear: do it after the phase");
+                  "spawn, destroy, set, add, emplace, patch, touch, remove and clear: do it after "
+                  "the phase");
     }
     EXPECT_EQ(code_of([&] { (void)tested.is_deferred("define"); }), errc::in_scope);
     tested.end_phase();

@@ -1,4 +1,4 @@
-// expect: muster: the callback of each_chunk takes a chunk_view.
+// expect: muster: the callback of each_chunk takes a chunk_view or, if the world is const, a const_chunk_view.
 #include <muster/muster.hpp>
 
 struct position {

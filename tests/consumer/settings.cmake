@@ -1,5 +1,6 @@
 # Files that are compiled with other settings than the library must not link, and the linker must name the setting.
-# LIBRARY is compiled with SETTINGS, such as UNCHECKED=0.
+# LIBRARY is compiled with SETTINGS, such as UNCHECKED=0,EXCEPTIONS=1.
+string(REPLACE "," ";" SETTINGS "${SETTINGS}")
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 set(here ${CMAKE_CURRENT_LIST_DIR}/settings)

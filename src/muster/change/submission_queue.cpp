@@ -96,6 +96,18 @@ void submission_queue::take_ids(array_list<std::uint64_t>& out, std::size_t coun
     all.resize(all.size() - count);
 }
 
+bool submission_queue::take_id(std::uint64_t wanted, std::uint64_t key_mask,
+                               std::uint64_t& found) noexcept {
+    const std::lock_guard lock(parts_->guard);
+    array_list<std::uint64_t>& all = parts_->ids;
+    const auto at = std::ranges::find_if(
+        all, [&](std::uint64_t id) { return ((id ^ wanted) & key_mask) == 0 && id <= wanted; });
+    if (at == all.end()) return false;
+    found = *at;
+    all.erase(at);
+    return true;
+}
+
 std::size_t submission_queue::count_ids() const noexcept {
     const std::lock_guard lock(parts_->guard);
     return parts_->ids.size();

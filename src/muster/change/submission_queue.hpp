@@ -41,6 +41,10 @@ public:
 
     /// Appends up to `count` reserved, unused ids to `out`.
     void take_ids(array_list<std::uint64_t>& out, std::size_t count);
+    /// Takes out the id that has the key of `wanted`, given by the bits `key_mask`, and no later
+    /// version. Returns false if there is none. O(ids).
+    [[nodiscard]] bool take_id(std::uint64_t wanted, std::uint64_t key_mask,
+                               std::uint64_t& found) noexcept;
     void put_ids(array_list<std::uint64_t>& unused) noexcept;
     [[nodiscard]] std::size_t count_ids() const noexcept;
 

@@ -349,7 +349,7 @@ void entity_changes::touch(target of, const fragment_data& fragment, std::string
     mark_written(of.id, fragment);
     const change_shape step[] = {{engine_.fragments.find(fragment.id), change_kind::touch}};
     if (engine_.depth() != 0)
-        engine_.pending.add(of.id, change_kind::touch, step->fragment);
+        engine_.pending.add(of.id, change_kind::touch, step->fragment).is_there = will_be;
     else if (fragment.hooks.has(assign_hooks))
         (void)apply_now(of, step, true);
 }
@@ -363,44 +363,56 @@ void entity_changes::mark_written(std::uint64_t e, const fragment_data& fragment
 /// Looks at the last changes first, and stops as soon as they decide.
 auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& fragment,
                                       bool needs_entry) -> pending_state {
-    pending_state made{false, nullptr};  // as the changes seen so far leave it
+    // Results that depend on earlier changes: the first of the changes seen so far that adds the
+    // fragment if it is missing, and the last before it that replaces it if it is there.
+    const journal_entry* added = nullptr;
+    const journal_entry* replaced = nullptr;
+    const auto if_there = [&](const journal_entry* before) -> pending_state {
+        return {true, replaced != nullptr ? replaced : before};
+    };
+    const auto if_missing = [&]() -> pending_state { return {added != nullptr, added}; };
     journal::dependencies all(engine_.pending, e);
     for (std::uint32_t at = all.next(); at != journal::none; at = all.next()) {
         const journal_entry& entry = engine_.pending.entry(at);
         const bool is_it = entry.fragment == &fragment;
         switch (entry.kind) {
         case change_kind::put:
-        case change_kind::replace:  // recorded only if the value is there
-            if (is_it) return {true, &entry};
+            if (is_it) return if_there(&entry);
             break;
-        case change_kind::keep:  // an earlier change decides whether its value is used
-            if (is_it) made = {true, &entry};
+        case change_kind::keep:
+            if (!is_it) break;
+            if (replaced != nullptr || !needs_entry) return if_there(&entry);
+            added = &entry;
             break;
-        case change_kind::touch:  // as `replace`
-            if (is_it) made.is_there = true;
+        case change_kind::replace:
+            if (!is_it) break;
+            if (entry.is_there) return if_there(&entry);
+            if (replaced == nullptr) replaced = &entry;
+            break;
+        case change_kind::touch:
+            if (is_it && entry.is_there && !needs_entry) return {true, nullptr};
             break;
         case change_kind::remove:
         case change_kind::clear_fragment:
-            if (is_it) return made;
+            if (is_it) return if_missing();
             break;
-        case change_kind::clear: return made;
+        case change_kind::clear: return if_missing();
         case change_kind::destroy: {
             const std::uint64_t gone = engine_.pending.group(entry.group).id;
-            if (gone == e || gone == fragment.id) return made;
+            if (gone == e || gone == fragment.id) return if_missing();
             break;
         }
         default: break;
         }
-        if (made.is_there && !needs_entry) return made;
     }
-    if (engine_.components.has(e, fragment)) return {true, nullptr};
-    return made;
+    return engine_.components.has(e, fragment) ? if_there(nullptr) : if_missing();
 }
 
 void* entity_changes::pending_copy(target of, const fragment_data& fragment) {
     require(of, "patch");
     const void* original = nullptr;
-    if (const journal_entry* const known = pending_state_of(of.id, fragment, true).entry) {
+    const pending_state state = pending_state_of(of.id, fragment, true);
+    if (const journal_entry* const known = state.entry) {
         // Cancelling this scope must not change a value that an outer scope has recorded.
         if (known >= &engine_.pending.entry(engine_.transaction.start_of_outer().entries))
             return known->value;
@@ -418,7 +430,9 @@ void* entity_changes::pending_copy(target of, const fragment_data& fragment) {
                    place_text(of.where), ")"));
     engine_.transaction.record_copy(of.id, change_kind::replace,
                                     *engine_.fragments.find(fragment.id), original, false);
-    return engine_.pending.entry(engine_.pending.now().entries - 1).value;
+    journal_entry& made = engine_.pending.entry(engine_.pending.now().entries - 1);
+    made.is_there = state.is_there;
+    return made.value;
 }
 
 bool entity_changes::will_have(target of, const fragment_data& fragment, const char* call) {

@@ -432,14 +432,27 @@ void parallel_recorder::release_spawned(recorder& from) {
             (void)engine_.entities.destroy(from.at(i).id);
 }
 
-void parallel_recorder::release_unused() {
+void parallel_recorder::release_discarded() {
     first_error error;
     for (recorder* buffer : engine_.submissions.take_discarded()) {
         error.attempt([&] { release_spawned(*buffer); });
         engine_.submissions.put_back(buffer);
     }
+    error.rethrow();
+}
+
+void parallel_recorder::release_unused() {
+    first_error error;
+    error.attempt([&] { release_discarded(); });
     error.attempt([&] { release_kept(); });
     error.rethrow();
+}
+
+void parallel_recorder::release_key_of(std::uint64_t wanted) {
+    release_discarded();
+    const std::uint64_t key_mask = engine_.entities.key_of(~std::uint64_t{0});
+    std::uint64_t kept = 0;
+    if (engine_.submissions.take_id(wanted, key_mask, kept)) engine_.entities.give_up(kept);
 }
 
 void parallel_recorder::release_kept() {

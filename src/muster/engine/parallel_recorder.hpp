@@ -9,6 +9,7 @@
 #include <muster/change/change.hpp>
 #include <muster/change/lane.hpp>
 #include <muster/change/recorder.hpp>
+#include <muster/entity/entity_directory.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -77,6 +78,7 @@ public:
     void set_owner_thread() noexcept { owner_thread_.store(this_thread()); }
     /// Releases the reserved ids that no command buffer holds, also those of discarded commands.
     void release_unused() override;
+    void release_key_of(std::uint64_t wanted) override;
     /// Releases the ids that are kept for later command buffers, and frees the memory of ended ones
     /// and of phases. No phase runs.
     void collect_garbage();
@@ -104,6 +106,7 @@ private:
     void apply_submission(recorder& from);
     void release_spawned(recorder& from);
     void release_kept();
+    void release_discarded();
     void make_ready(std::size_t count) noexcept;
 
     engine& engine_;

@@ -34,6 +34,8 @@ public:
     /// Releases the ids that nobody needs any more. May throw `std::bad_alloc`; the remaining ids
     /// then stay reserved.
     virtual void release_unused() = 0;
+    /// Releases the key of `wanted` if it keeps that key for no later version.
+    virtual void release_key_of(std::uint64_t wanted) = 0;
 
 protected:
     ~key_keeper() = default;
@@ -196,6 +198,9 @@ protected:
     [[nodiscard]] virtual bool find_guest(std::uint64_t e) const noexcept = 0;
     void release_unused_keys() const {
         if (keeper_ != nullptr) keeper_->release_unused();
+    }
+    void release_key_of(std::uint64_t wanted) const {
+        if (keeper_ != nullptr) keeper_->release_key_of(wanted);
     }
     void note_guests() noexcept { has_guests_ = true; }
     void count_change() noexcept { ++changes_; }

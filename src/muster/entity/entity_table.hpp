@@ -209,9 +209,9 @@ private:
         if (!pool().has_certainly(count)) [[unlikely]]
             entity_directory::release_unused_keys();
     }
-    void release_if_reserved(std::uint64_t key) const {
+    void release_if_reserved(std::uint64_t wanted) const {
         pool().sync_reserved();
-        if (pool().is_reserved(key)) entity_directory::release_unused_keys();
+        if (pool().is_reserved(key_of(wanted))) entity_directory::release_key_of(wanted);
     }
     [[nodiscard]] std::uint64_t find_free(std::uint64_t highest) const noexcept;
 

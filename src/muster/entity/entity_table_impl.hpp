@@ -288,20 +288,21 @@ void entity_adapter<Layout>::undo_create(std::uint64_t e) noexcept {
 
 template <class Layout>
 void entity_adapter<Layout>::refuse_at(target wanted) const {
-    release_if_reserved(typed(wanted.id).key());
+    release_if_reserved(wanted.id);
     pool().refuse_at(typed(wanted.id), &wanted.where);
 }
 
 template <class Layout>
 void entity_adapter<Layout>::create_at(std::uint64_t wanted) {
     entity_directory::count_change();
-    release_if_reserved(typed(wanted).key());
+    release_if_reserved(wanted);
     pool().create_at(typed(wanted));
 }
 
 template <class Layout>
 void entity_adapter<Layout>::refuse_at(id_span wanted) {
-    if (pool().has_reserved()) entity_directory::release_unused_keys();
+    if (pool().has_reserved())
+        for (std::size_t i = 0; i < wanted.count; ++i) release_if_reserved(wanted.at(i));
     exact_ids<Layout, record_type>(pool(), typed(wanted)).check();
 }
 

@@ -45,7 +45,8 @@ template <class Layout>
     raise(errc::id_overflow,
           text("no key is left for 1 more id: a parallel phase has used its share of the ",
                keys.last - keys.first + 1, " keys of the range ", keys.first, " to ", keys.last,
-               others == 0 ? std::string() : text("; ", others, " are reserved for command buffers")));
+               others == 0 ? std::string()
+                           : text("; ", others, " are reserved for command buffers")));
 }
 
 /// Throws if no pool of this layout, or no pool of this world, can issue `wanted`. Here and below,
