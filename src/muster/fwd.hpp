@@ -55,6 +55,8 @@ template <class Layout = layouts::bound>
 class basic_command_buffer;
 template <class Layout, class... Ts>
 class basic_observer;
+template <class Layout, class T>
+class basic_removed_values;
 template <class Layout = layouts::bound>
 class basic_system;
 struct system_timings;

@@ -1,6 +1,7 @@
 // The golden trace: what version 0.1 did in a long random story that uses every kind of change. The digest covers
 // returned ids, error codes, the order of hook calls, rows and values, observers, and the next ids. A change of the
-// library must reproduce it, whatever happens inside.
+// library must reproduce it, whatever happens inside. Calls that 0.2 has given another meaning in scopes occur only
+// outside of them; the digests were then recorded with 0.1 again.
 //
 // MUSTER_GOLDEN_STEPS sets another length: the test then prints the digests instead of comparing them, so that two
 // versions of the library can be compared over millions of operations.
@@ -209,8 +210,14 @@ private:
         case 14: seen_.add(w_.template add<burning>(e)); break;
         case 15: seen_.add(w_.add(e, health_)); break;
         case 16: seen_.add(w_.template emplace<label>(e).text); break;
-        case 17: w_.template get_or_emplace<velocity>(e).speed += 1; break;
-        case 18: w_.template patch<position>(e, [](position& p) { ++p.x; }); break;
+        case 17:
+            if (w_.depth() != 0) break;  // since 0.2 it adds a pending value
+            w_.template get_or_emplace<velocity>(e).speed += 1;
+            break;
+        case 18:
+            if (w_.depth() != 0) break;  // since 0.2 it changes the value in place
+            w_.template patch<position>(e, [](position& p) { ++p.x; });
+            break;
         case 19: w_.template touch<velocity>(e); break;
         case 20: seen_.add(w_.template get<position>(e).x); break;
         case 21: seen_.add(w_.template get<burning>(e).heat); break;
@@ -426,10 +433,10 @@ void check(const char* name, std::uint64_t expected) {
 }
 
 TEST(golden_trace, of_bound_ids_is_that_of_0_1) {
-    check<layouts::bound>("bound", 14178663273197956091u);
+    check<layouts::bound>("bound", 11820861031667253197u);
 }
 TEST(golden_trace, of_exact_ids_is_that_of_0_1) {
-    check<layouts::exact>("exact", 18003544161840466279u);
+    check<layouts::exact>("exact", 15987271049716243635u);
 }
 
 }  // namespace

@@ -380,7 +380,7 @@ TYPED_TEST(scope_defects, a_reference_to_a_pending_value_stays_valid_while_more_
     for (int i = 0; i < 1000; ++i) w.spawn(i, std::string("one more"));
     made = 2;
     patched += " and more";
-    EXPECT_EQ(w.template get<std::string>(e), "patched");
+    EXPECT_EQ(&w.template get<std::string>(e), &patched);
     w.commit();
     EXPECT_EQ(w.template get<int>(e), 2);
     EXPECT_EQ(w.template get<std::string>(e), "patched and more");

@@ -273,7 +273,7 @@ constexpr auto many_kinds = [](auto& s) {
     w.set(s.rich[1], counted(53), with(s.label, s.text));
     w.set(s.rich[2], s.text);
     w.destroy(s.rich[2]);
-    w.template patch<fragile>(s.weak[1], [](fragile& value) { value.value += 100; });
+    w.set(s.weak[1], fragile(w.template get<fragile>(s.weak[1]).value + 100));
     s.cast.push_back(w.clone(s.rich[3], counted(54)));
     w.template emplace<lone>(s.weak[2], 55);
     w.set(s.weak[2], fragile(56));

@@ -533,10 +533,9 @@ TEST_F(catalog_transitions, one_change_is_found_again_as_an_edge) {
     EXPECT_NE(removes, puts);
 }
 
-TEST_F(catalog_transitions, adding_an_absent_value_and_replacing_a_present_one_share_the_edge) {
+TEST_F(catalog_transitions, keeping_and_putting_an_absent_value_share_the_edge) {
     const std::uint64_t e = spawn(chunk({&a}));
     EXPECT_EQ(find(e, {keep(b)}), find(e, {put(b)}));
-    EXPECT_EQ(find(e, {{&a, change_kind::replace}}), find(e, {put(a)}));
     EXPECT_NE(find(e, {keep(a)}), find(e, {put(a)}));
     EXPECT_TRUE(find(e, {keep(a)})->arrivals.empty());
 }

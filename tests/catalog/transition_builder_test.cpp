@@ -42,7 +42,6 @@ struct transitions : ::testing::Test {
     }
     static change_shape put(fragment_data& f) { return {&f, change_kind::put}; }
     static change_shape keep(fragment_data& f) { return {&f, change_kind::keep}; }
-    static change_shape replace(fragment_data& f) { return {&f, change_kind::replace}; }
     static change_shape touch(fragment_data& f) { return {&f, change_kind::touch}; }
     static change_shape remove(fragment_data& f) { return {&f, change_kind::remove}; }
     static change_shape clear() { return {nullptr, change_kind::clear}; }
@@ -79,14 +78,11 @@ TEST_F(transitions, use_the_last_recorded_value) {
     EXPECT_EQ(step.columns, array_list<std::uint32_t>{transition::dropped});  // the old value of a
 }
 
-TEST_F(transitions, keep_and_replace_depend_on_the_preceding_changes) {
+TEST_F(transitions, keep_depends_on_the_preceding_changes) {
     chunk_data& from = chunk({&a});
     EXPECT_TRUE(build(from, {keep(a)}).arrivals.empty());
     EXPECT_EQ(build(from, {remove(a), keep(a)}).arrivals.size(), 1u);
-    EXPECT_EQ(build(from, {replace(a)}).arrivals.size(), 1u);
-    EXPECT_EQ(build(from, {replace(b)}).to, &from);
-    EXPECT_EQ(build(from, {remove(a), replace(a)}).to, &graph.empty_chunk());
-    EXPECT_EQ(build(from, {put(b), replace(b)}).arrivals[0].given, 1u);
+    EXPECT_EQ(build(from, {put(b), keep(b)}).arrivals[0].given, 0u);
 }
 
 TEST_F(transitions, add_the_fragments_that_new_fragments_need) {
@@ -306,7 +302,6 @@ TEST_F(transitions_with_sparse, the_presence_of_a_sparse_value_decides_what_happ
     EXPECT_FALSE(removes.sparse_changes[0].is_inserted);
     EXPECT_TRUE(build(from, {remove(b)}).sparse_changes.empty());
     EXPECT_TRUE(build(from, {keep(b)}, {&b}).sparse_changes.empty());
-    EXPECT_TRUE(build(from, {replace(b)}).sparse_changes.empty());
 }
 
 TEST_F(transitions_with_sparse, clear_removes_sparse_values_too) {
@@ -427,9 +422,8 @@ TEST_F(cached_transitions, agree_with_the_builder_over_random_changes) {
         std::vector<change_shape> shape;
         for (auto left = random() % 3 + 1; left != 0; --left) {
             fragment_data& f = *chunk_fragments[random() % 5];
-            const change_shape steps[] = {put(f),   keep(f),   replace(f),
-                                          touch(f), remove(f), clear()};
-            shape.push_back(steps[random() % 6]);
+            const change_shape steps[] = {put(f), keep(f), touch(f), remove(f), clear()};
+            shape.push_back(steps[random() % 5]);
         }
         chunk_data& from = chunk(set);
         const transition* const found = find(from, shape);

@@ -328,6 +328,8 @@ struct fake_fence final : scope_fence {
         dropped.push_back(kept);
         innermost_ = const_cast<open_scope*>(kept);
     }
+    [[nodiscard]] journal::position recorded() const noexcept override { return {}; }
+    void rewind(const journal::position&) noexcept override {}
     void open(open_scope& inner) { innermost_ = &inner; }
 };
 

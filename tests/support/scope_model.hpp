@@ -148,7 +148,7 @@ public:
                     throw;
                 }
                 is_outside_ = false;
-                close(whole, true);
+                finish(whole, made.made);
                 if (operation.what == verb::make_tag || operation.what == verb::make_fragment) {
                     require(made.made[0]);  // a hook may have destroyed it
                     add_fragment(operation, made.made[0]);
@@ -168,8 +168,8 @@ private:
         spawn,
         put,
         keep,
-        replace,
         touch,
+        save,  // the value before a patch
         remove,
         clear,
         destroy,
@@ -191,8 +191,9 @@ private:
         bool is_done = false;
         int with = -1;  // of batches
         int without = -1;
+        std::optional<std::size_t> saved_from{};  // of `save`: the pending change it is about
         bool is_barrier() const { return what >= change::clear_fragment; }
-        bool has_value() const { return what >= change::put && what <= change::replace; }
+        bool has_value() const { return what == change::put || what == change::keep; }
     };
     struct scope {
         std::size_t start;
@@ -275,8 +276,35 @@ private:
             const command last = queue_.back();
             queue_.pop_back();
             if (last.what == change::spawn && alive(last.e)) finish_destroy(last.e);
+            if (last.what == change::save) restore(last);
         }
         for (scope& each : scopes_) each.start = std::min(each.start, start);
+    }
+
+    /// Ends the scope of a call that has created these entities. Destroys them if that throws.
+    void finish(int whole, const std::vector<id_type>& made) {
+        try {
+            close(whole, true);
+        } catch (const stopped&) {
+            for (const id_type e : made) take_back(e);
+            for (const id_type e : made)
+                if (alive(e)) rollback_spawn(e);
+            throw;
+        }
+    }
+    void take_back(id_type e) {
+        const int whole = open(false);
+        (void)record_destroy(e);
+        try {
+            close(whole, true);
+        } catch (const stopped&) {
+        }
+    }
+    void restore(const command& saved) {
+        if (saved.saved_from)
+            queue_[*saved.saved_from].value = saved.value;
+        else if (has(saved.e, saved.slot))
+            all_[saved.e][saved.slot] = saved.value;
     }
 
     // ---- recording -----------------------------------------------------------------------------
@@ -298,6 +326,7 @@ private:
     struct pending_state {
         bool is_there;
         std::optional<std::size_t> from;
+        bool is_saved = false;  // in the innermost scope
     };
     pending_state pending_state_of(id_type e, int f);
 
@@ -343,6 +372,13 @@ private:
         values next;
         std::set<int> changed;
         bool ends = false;
+        std::set<int> given{};  // fragments with new values
+
+        /// Hooks may have patched the values that stay.
+        void refresh(const values& now) {
+            for (auto& [f, value] : next)
+                if (!given.contains(f)) value = now.at(f);
+        }
     };
     effect effect_of(const values& now, const std::vector<command>& changes);
     void put(effect& made, int f, int value);
@@ -351,7 +387,7 @@ private:
     void apply_group(id_type e, const std::vector<command>& changes);
     /// Destroys an entity whose spawn failed, and removes it as a fragment unless a hook throws.
     void rollback_spawn(id_type e);
-    void move(id_type e, const effect& made, bool is_new_entity);
+    void move(id_type e, effect made, bool is_new_entity);
     void notify_insert(id_type e, const values& old, const std::set<int>& touched,
                        bool is_new_entity);
 

@@ -40,16 +40,13 @@ void scope_model<Layout>::apply_recorded() {
 template <class Layout>
 auto scope_model<Layout>::effect_of(const values& now, const std::vector<command>& changes)
     -> effect {
-    effect made{now, {}, false};
+    effect made{now, {}};
     for (const command& step : changes) {
         const bool is_there = made.next.contains(step.slot);
         switch (step.what) {
         case change::put: put(made, step.slot, step.value); break;
         case change::keep:
             if (!is_there) put(made, step.slot, step.value);
-            break;
-        case change::replace:
-            if (is_there) put(made, step.slot, step.value);
             break;
         case change::touch: made.changed.insert(step.slot); break;
         case change::remove: made.next.erase(step.slot); break;
@@ -66,6 +63,7 @@ void scope_model<Layout>::put(effect& made, int f, int value) {
     const bool is_new = !made.next.contains(f);
     made.next[f] = value;
     made.changed.insert(f);
+    made.given.insert(f);
     if (!is_new) return;
     for (const int needed : at(f).needs)
         if (!made.next.contains(needed)) put(made, needed, 0);
@@ -105,14 +103,17 @@ void scope_model<Layout>::rollback_spawn(id_type e) {
 }
 
 template <class Layout>
-void scope_model<Layout>::move(id_type e, const effect& made, bool is_new_entity) {
-    const values old = all_.at(e);
-    for (const int f : in_order(old))
+void scope_model<Layout>::move(id_type e, effect made, bool is_new_entity) {
+    for (const int f : in_order(all_.at(e)))
         if (!made.next.contains(f)) run(hook_event::remove, f, e);
+    const values old = all_.at(e);
+    made.refresh(old);
     all_[e] = made.next;
+    const std::size_t start = queue_.size();
     try {
         notify_insert(e, old, made.changed, is_new_entity);
     } catch (const stopped&) {
+        drop_from(start);
         all_[e] = old;
         throw;
     }
@@ -264,6 +265,7 @@ void scope_model<Layout>::copy_fragment(int from, int to) {
             all_[e] = made.next;
             touched = made.changed;
         }
+        const std::size_t start = queue_.size();
         try {
             const auto is_notified = [&](id_type e) {
                 return std::ranges::any_of(
@@ -272,6 +274,7 @@ void scope_model<Layout>::copy_fragment(int from, int to) {
             each_called(rows, is_notified,
                         [&](id_type e) { notify_insert(e, old[e], touched, false); });
         } catch (const stopped&) {
+            drop_from(start);
             for (const id_type e : rows) all_[e] = old[e];
             throw;
         }

@@ -133,17 +133,23 @@ void scope_model<Layout>::change_rows(const std::vector<id_type>& rows, const co
         for (const int f : in_order(old[e]))
             if (!made[e].next.contains(f)) run(hook_event::remove, f, e);
     });
-    for (const id_type e : rows) all_[e] = made[e].next;
+    for (const id_type e : rows) {
+        old[e] = all_[e];
+        made[e].refresh(old[e]);
+        all_[e] = made[e].next;
+    }
     const auto notifies_addition = [&](id_type e) {
         return std::ranges::any_of(made[e].next, [&](const auto& has) {
             return made[e].changed.contains(has.first) &&
                    notifies_value(has.first, old[e].contains(has.first));
         });
     };
+    const std::size_t start = queue_.size();
     try {
         each_called(rows, notifies_addition,
                     [&](id_type e) { notify_insert(e, old[e], made[e].changed, false); });
     } catch (const stopped&) {
+        drop_from(start);
         for (const id_type e : rows) all_[e] = old[e];
         throw;
     }

@@ -56,8 +56,7 @@ void scope_model<Layout>::record(const op& operation, const result& seen, result
         break;
     case verb::get_or_emplace:
         require(e);
-        if (has(e, f)) break;
-        if (!is_outside_) fail(errc::in_scope);
+        if (has(e, f) || pending_state_of(e, f).is_there) break;
         register_fragment(f);
         add(change::put, e, f, operation.value);
         break;
@@ -259,8 +258,8 @@ auto scope_model<Layout>::pending_state_of(id_type e, int f) -> pending_state {
         if ((is_it && recorded.what == change::put) ||
             (is_it && recorded.what == change::keep && !made.is_there))
             made = {true, i};
-        else if (is_it && recorded.what == change::replace && made.is_there)
-            made.from = i;
+        else if (is_it && recorded.what == change::save)
+            made.is_saved = i >= scopes_.back().start;
         else if ((is_it && recorded.what == change::remove) ||
                  (is_mine &&
                   (recorded.what == change::clear || recorded.what == change::destroy)) ||
@@ -285,19 +284,23 @@ template <class Layout>
 void scope_model<Layout>::record_patch(const op& operation, const result& seen, result& made) {
     refuse_dead(operation, seen);
     require(operation.e);
-    const pending_state known = pending_state_of(operation.e, operation.slot);
-    int after = kept(operation.slot, operation.value);
-    if (known.from && *known.from >= scopes_.back().start) {
-        after = queue_[*known.from].value =
-            kept(operation.slot, queue_[*known.from].value + operation.value);
+    const id_type e = operation.e;
+    const int f = operation.slot;
+    const pending_state known = pending_state_of(e, f);
+    if (!known.is_there) fail(errc::missing_component);
+    const bool is_own = known.from && *known.from >= scopes_.back().start;
+    const int before = known.from ? queue_[*known.from].value : all_.at(e).at(f);
+    if (has_values(at(f).kind) && !is_own && !known.is_saved) {
+        if (at(f).kind == kind_owner) fail(errc::not_copyable);
+        add(change::save, e, f, before);
+        queue_.back().saved_from = known.from;
+    }
+    const int after = kept(f, before + operation.value);
+    if (known.from) {
+        queue_[*known.from].value = after;
     } else {
-        // Changes of an outer scope must survive if this scope is cancelled.
-        if (!known.from && !has(operation.e, operation.slot)) fail(errc::missing_component);
-        if (at(operation.slot).kind == kind_owner) fail(errc::not_copyable);
-        after = kept(operation.slot,
-                     operation.value + (known.from ? queue_[*known.from].value
-                                                   : all_.at(operation.e).at(operation.slot)));
-        add(change::replace, operation.e, operation.slot, after);
+        all_[e][f] = after;
+        add(change::touch, e, f);
     }
     made.count = static_cast<std::size_t>(after);
 }
@@ -416,7 +419,7 @@ void scope_model<Layout>::make_many(const op& operation, const result& seen, res
         log_all(added, e);
         start_lives(e, {});
     }
-    close(whole, true);
+    finish(whole, spawned);
     if (operation.what == verb::make_ids) add_id_fragments(operation, spawned);
     made.made = spawned;
 }
@@ -455,8 +458,10 @@ void scope_model<Layout>::show_value(const op& operation, result& made) {
     if (operation.what != verb::emplace && operation.what != verb::get_or_emplace && !patches)
         return;
     std::optional<int> shown;
-    if (!scopes_.empty()) shown = kept(operation.slot, operation.value);
-    if (operation.what == verb::get_or_emplace || !shown) {
+    if (!scopes_.empty() &&
+        !(operation.what == verb::get_or_emplace && has(operation.e, operation.slot)))
+        shown = queue_[*pending_state_of(operation.e, operation.slot).from].value;
+    if (!shown) {
         require(operation.e);  // a hook may have destroyed it
         if (has(operation.e, operation.slot))
             shown = all_.at(operation.e).at(operation.slot);

@@ -235,10 +235,13 @@ TEST(scope_hostile, cancelling_an_outer_scope_inside_a_loop_drops_its_changes_wh
     {
         deferred outer{w};
         w.set(e, label{});
-        w.patch<label>(e, [&](label& value) {
-            outer.cancel();
-            value.text = "y";
-        });
+        const auto patch = [&] {
+            w.patch<label>(e, [&](label& value) {
+                outer.cancel();
+                value.text = "y";
+            });
+        };
+        EXPECT_EQ(code_of(patch), errc::missing_component);  // no value is left to return
     }
     {
         deferred outer{w};

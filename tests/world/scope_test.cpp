@@ -173,7 +173,7 @@ TYPED_TEST(scope, accepts_move_only_and_over_aligned_components) {
     EXPECT_EQ(w.template get<wide>(e).x, 5);
 }
 
-TYPED_TEST(scope, pending_values_can_be_written_before_the_commit) {
+TYPED_TEST(scope, values_can_be_written_before_the_commit) {
     auto& w = this->home;
     const auto e = w.spawn(place{1});
     w.defer();
@@ -181,18 +181,19 @@ TYPED_TEST(scope, pending_values_can_be_written_before_the_commit) {
     w.template patch<place>(e, [](place& p) { p.x += 10; });
     w.template patch<place>(e, [](place& p) { p.x += 100; });
     w.template patch<speed>(e, [](speed& s) { s.x += 10; });
-    EXPECT_EQ(w.template get<place>(e).x, 1);
+    EXPECT_EQ(w.template get<place>(e).x, 111);
     w.commit();
     EXPECT_EQ(w.template get<place>(e).x, 111);
     EXPECT_EQ(w.template get<speed>(e).x, 13);
 }
 
-TYPED_TEST(scope, drops_a_patch_of_a_removed_component) {
+TYPED_TEST(scope, refuses_a_patch_of_a_removed_component) {
     auto& w = this->home;
     const auto e = w.spawn(place{1}, frozen{});
     w.defer();
     w.template remove<place>(e);
-    w.template patch<place>(e, [](place& p) { p.x = 5; });
+    EXPECT_EQ(code_of([&] { w.template patch<place>(e, [](place& p) { p.x = 5; }); }),
+              errc::missing_component);
     w.template touch<place>(e);
     w.commit();
     EXPECT_FALSE(w.template has<place>(e));

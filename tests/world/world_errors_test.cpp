@@ -161,7 +161,6 @@ TEST(world_errors, some_calls_are_refused_in_scopes) {
         refused([&] { w.reset(); });
         refused([&] { w.collect_garbage(); });
         refused([&] { w.recycle_tombstones(); });
-        refused([&] { w.get_or_emplace<velocity>(e); });
         EXPECT_EQ(&w.get_or_emplace<position>(e), &w.get<position>(e));
     };
     w.patch<position>(e, [&](position&) { check(); });

@@ -84,9 +84,11 @@ namespace detail {}
 }  // namespace MUSTER_NAMESPACE
 
 namespace muster::detail {
+// NOLINTBEGIN(readability-identifier-naming): the linker shows the names of the settings
 enum class MUSTER_UNCHECKED_is : bool {};
 enum class MUSTER_THREAD_CHECKS_is : bool {};
 enum class MUSTER_EXCEPTIONS_is : bool {};
+// NOLINTEND(readability-identifier-naming)
 template <MUSTER_UNCHECKED_is, MUSTER_THREAD_CHECKS_is, MUSTER_EXCEPTIONS_is>
 struct compiled_with {};
 /// The last parameter of the constructors that create a world. A linker that does not find them

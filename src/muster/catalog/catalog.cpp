@@ -327,8 +327,7 @@ transition_ref catalog::transition_for(chunk_data& from, std::uint64_t e,
         const bool is_there = has(fragment);
         const bool removes = shape[0].kind == change_kind::remove;
         if (removes || shape[0].kind == change_kind::put ||
-            (shape[0].kind == change_kind::keep && !is_there) ||
-            (shape[0].kind == change_kind::replace && is_there)) {
+            (shape[0].kind == change_kind::keep && !is_there)) {
             const bool is_sparse = fragment.sparse_values != nullptr && is_there;
             const std::uint64_t epoch = parts_.graph.edge_epoch();
             const std::uint64_t key = is_sparse

@@ -53,6 +53,10 @@ void error_reporter::raise_missing(target of, const char* call, std::string_view
     location at;
     if (!entities_.find(of.id, at)) raise_not_alive(of, call);
     refuse_away(of, at, call);
+    if (components_.has(of.id, fragment))  // `patch` looks at the pending changes
+        raise(errc::missing_component,
+              text(describe(of.id), " will have no ", type, ": it is removed when the scope closes",
+                   place_of(call, &of.where)));
     std::string has;
     for (const fragment_data* owned : components_.fragments_of(of.id))
         has += text(has.empty() ? "" : ", ", owned->name);

@@ -43,9 +43,6 @@ public:
         case change_kind::keep:
             if (!has(*step.fragment)) give(step, index);
             break;
-        case change_kind::replace:
-            if (has(*step.fragment)) give(step, index);
-            break;
         case change_kind::regroup:
             if (has(*step.fragment)) find(*step.fragment)->word = step.word;
             break;
@@ -154,6 +151,7 @@ void add_notices(transition& made, const fragment_outcome& result, unsigned kind
     if (kinds == remove_hooks) {
         made.removed.push_back(result.fragment);
         made.calls_before = made.calls_before || hooks.calls(kinds);
+        made.keeps_last = made.keeps_last || hooks.keeps_values();
     } else {
         made.present.push_back({result.fragment, !result.was_there});
         made.calls_after = made.calls_after || hooks.calls(kinds);
@@ -258,8 +256,8 @@ transition_ref build_transition(chunk_graph& graph, chunk_data& from,
         std::ranges::none_of(shape, [](const change_shape& step) {
             return step.fragment != nullptr && step.fragment->sparse_values != nullptr;
         });
-    const bool is_simple = made.sparse_changes.empty() && !has_defaults && from.has_plain_rows() &&
-                           made.to->has_plain_rows();
+    const bool is_simple = made.sparse_changes.empty() && !has_defaults && !made.keeps_last &&
+                           from.has_plain_rows() && made.to->has_plain_rows();
     made.is_plain = is_simple && !made.calls_hooks() && made.types_fixed.empty();
     made.moves_bytes =
         is_simple && !from.is_nontrivial && !made.to->is_nontrivial &&

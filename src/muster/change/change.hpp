@@ -31,12 +31,12 @@ enum class change_kind : std::uint8_t {
     spawn,           // only in lanes and command buffers
     put,             // a value to insert or assign
     keep,            // a value to insert, if there is none
-    replace,         // a value to assign, if there is one
     touch,           // notifies as if the value were assigned
     remove,          // the fragment
     clear,           // all fragments
     destroy,         // the entity
     regroup,         // the word of the fragment, if the entity has it
+    save,            // only in journals: the value before a patch, which a cancel restores
     clear_fragment,  // this and the following kinds occur only in barriers
     copy_fragment,
     reserve,
@@ -45,7 +45,7 @@ enum class change_kind : std::uint8_t {
 
 /// Whether changes of this kind have a component as their value.
 constexpr bool has_component(change_kind kind) noexcept {
-    return kind == change_kind::put || kind == change_kind::keep || kind == change_kind::replace;
+    return kind == change_kind::put || kind == change_kind::keep;
 }
 
 /// An id, and the call site that used it.

@@ -29,13 +29,26 @@ struct chunk_data;
 struct journal_entry {
     fragment_data* fragment;  // null: the change has no fragment, or the fragment was destroyed
     void* value;              // a component: owned; null: a tag, or the value was moved out.
-                              // Other kinds: a `journal_note`, or null
+                              // `save`: a `saved_value`. Other kinds: a `journal_note`, or null
     std::uint32_t group;
     std::uint32_t previous;  // previous entry of the group, or `journal::none`
     change_kind kind;
     bool is_there = false;      // of `replace` and `touch`: the entity will have had the fragment
     slot_index slot = no_slot;  // of a sparse fragment: the reserved slot that the value is in
 };
+
+/// The value that a `save` owns.
+struct saved_value {
+    void* copy;
+    std::uint32_t target;  // the entry with the pending value; `journal::none`: that of the entity
+};
+
+/// Returns the component that an entry owns, or null.
+inline void* component_of(const journal_entry& entry) noexcept {
+    if (entry.kind == change_kind::save)
+        return entry.value == nullptr ? nullptr : static_cast<saved_value*>(entry.value)->copy;
+    return has_component(entry.kind) ? entry.value : nullptr;
+}
 
 /// The entities that a batch changes: whole chunks or, if its query has sparse terms, single ids.
 struct batch_targets {
@@ -138,13 +151,14 @@ public:
         return append(now_.groups - 1, kind, fragment);
     }
     void annotate(journal_entry& entry, const journal_note& note) {
-        entry.value =
-            ::new (memory_.allocate(sizeof note, alignof(journal_note))) journal_note(note);
-        now_.memory = memory_.now();
+        entry.value = ::new (allocate(sizeof note, alignof(journal_note))) journal_note(note);
     }
     /// Allocates room for a value in the journal's memory.
     [[nodiscard]] void* allocate(const type_info& type) {
-        void* const made = memory_.allocate(type.size, type.alignment);
+        return allocate(type.size, type.alignment);
+    }
+    [[nodiscard]] void* allocate(std::size_t size, std::size_t alignment) {
+        void* const made = memory_.allocate(size, alignment);
         now_.memory = memory_.now();
         return made;
     }
@@ -171,6 +185,10 @@ public:
     };
     /// Returns these entries in order.
     [[nodiscard]] array_list<std::uint32_t> dependency_of(std::uint64_t e);
+    /// Whether changes of the group's entity are still added to this group.
+    [[nodiscard]] bool is_open(std::uint32_t group) const noexcept {
+        return group >= now_.segment && group >= done_;
+    }
     /// Entries from `first` up to, but not including, `end`.
     struct entry_range {
         std::uint32_t first = 0;

@@ -28,11 +28,9 @@ void applier::apply_constructed(std::uint64_t e, const transition& step) {
         mover_.entities.move_row(e, step, mover_.changes);
     else
         mover_.entities.remove_row(e, from, mover_.changes);
-    if (step.calls_after) {
-        scope_guard undo([&] { mover_.undo_bytes(e, step, at.row); });
-        notifier_.after(step, e, {to.index, to.size - 1});
-        undo.dismiss();
-    }
+    if (step.calls_after)
+        call_or_undo([&] { notifier_.after(step, e, {to.index, to.size - 1}); },
+                     [&] { mover_.undo_bytes(e, step, at.row); });
     if (step.has_notices) notifier_.note(step, e);
 }
 
@@ -65,10 +63,12 @@ void applier::apply_chunk(const transition& step, slice<const value_source> valu
     for (std::size_t i = 0; step.calls_before && i < all.count(); ++i)
         notifier_.before(step, step.from->id_at(i), {step.from->index, i});
     all.apply();
-    scope_guard undo([&] { all.undo(); });
-    for (std::size_t i = 0; step.calls_after && i < all.count(); ++i)
-        notifier_.after(step, all.id_at(i), mover_.entities.locate(all.id_at(i)));
-    undo.dismiss();
+    const auto call_after = [&] {
+        for (std::size_t i = 0; i < all.count(); ++i)
+            notifier_.after(step, all.id_at(i), mover_.entities.locate(all.id_at(i)));
+    };
+    if (step.calls_after) call_or_undo(call_after, [&] { all.undo(); });
+    if (step.keeps_last) all.keep_last();
     for (std::size_t i = 0; step.has_notices && i < all.count(); ++i)
         notifier_.note(step, all.id_at(i));
     if (mover_.changes.is_tracking()) writes_.mark(step);

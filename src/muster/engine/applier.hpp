@@ -24,8 +24,8 @@ class write_tracker;
 class MUSTER_API applier {
 public:
     applier(catalog& fragments, notifier& hooks, const row_mover& mover,
-            const write_tracker& writes) noexcept
-        : catalog_(fragments), notifier_(hooks), mover_(mover), writes_(writes) {}
+            const write_tracker& writes, scope_fence& scopes) noexcept
+        : catalog_(fragments), notifier_(hooks), mover_(mover), writes_(writes), scopes_(scopes) {}
     applier(const applier&) = delete;
     applier& operator=(const applier&) = delete;
 
@@ -53,12 +53,15 @@ public:
 
 private:
     void reserve(std::uint64_t e, const transition& step, argument_addresses arguments);
+    template <class Call, class Undo>
+    void call_or_undo(Call call, Undo undo);  // in run.hpp
     void finish(std::uint64_t e, const transition& step, slice<pending_value> values) noexcept;
 
     catalog& catalog_;
     notifier& notifier_;
     const row_mover& mover_;
     const write_tracker& writes_;
+    scope_fence& scopes_;
 };
 
 }  // namespace muster::detail

@@ -86,9 +86,9 @@ void chunk_move::apply() noexcept {
     }
     filled_.clear();
     is_there_ = true;
-    if (moves() && !calls_after_)  // no row refers to these values any more
+    if (moves())  // no row refers to these values any more
         for (std::size_t i = 0; i < leaving_.size(); ++i)
-            if (step_.columns[i] == transition::dropped)
+            if (step_.columns[i] == transition::dropped && !is_kept(i))
                 from_.columns[i].destroy(from_.columns[i].data, count_);
     note(to_, first_, from_);
 }
@@ -109,6 +109,15 @@ void chunk_move::undo() noexcept {
     note(from_, 0, to_);
 }
 
+void chunk_move::keep_last() const noexcept {
+    const busy_guard busy(mover_.changes);
+    for (fragment_data* const fragment : step_.removed) {
+        if (!fragment->hooks.keeps_values()) continue;
+        const column& values = leaving_[from_.find_column(*fragment)];
+        for (std::size_t i = 0; i < count_; ++i) fragment->hooks.keep(id_at(i), values.at(i));
+    }
+}
+
 /// Tells the followers that all rows have moved between the chunks.
 void chunk_move::note(const chunk_data& there, std::size_t first,
                       const chunk_data& left) const noexcept {
@@ -117,17 +126,18 @@ void chunk_move::note(const chunk_data& there, std::size_t first,
     there.note_appended(first, count_);
 }
 
-/// Whether dropped values are kept aside: while hooks may cause an undo, or while a destructor may
-/// read the chunk.
+/// Whether dropped values are kept aside: while hooks may cause an undo, until observers take them,
+/// or while a destructor may read the chunk.
 bool chunk_move::is_kept(std::size_t column) const noexcept {
     return step_.columns[column] == transition::dropped &&
-           (calls_after_ || (!moves() && from_.columns[column].destroy_many != nullptr));
+           (calls_after_ || step_.keeps_last ||
+            (!moves() && from_.columns[column].destroy_many != nullptr));
 }
 
 /// Whether the new values may overwrite the old ones: bytes that no undo has to restore.
 bool chunk_move::is_written_over(const column& target, const value_source& source) const noexcept {
-    return !calls_after_ && source.first != nullptr && target.type->copies_bytes &&
-           target.destroy_many == nullptr &&
+    return !calls_after_ && !step_.keeps_last && source.first != nullptr &&
+           target.type->copies_bytes && target.destroy_many == nullptr &&
            (source.like == nullptr || source.like->duplicate.call == nullptr);
 }
 

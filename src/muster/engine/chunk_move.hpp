@@ -50,6 +50,8 @@ public:
 
     void apply() noexcept;
     void undo() noexcept;
+    /// Moves the removed values that observers keep to their logs.
+    void keep_last() const noexcept;
 
 private:
     [[nodiscard]] bool moves() const noexcept { return &from_ != &to_; }

@@ -156,6 +156,7 @@ std::size_t destroyer::destroy(slice<const std::uint64_t> all, const std::source
         engine_.transaction.run([&] { destroy_together(living.all(), where); });
         return living.size();
     }
+    if (engine_.depth() <= 1) prepare(all, where);    // `destroy_if` has opened a scope
     if (is_recorded || engine_.notifier.has_any()) {  // an exception does not stop the others
         std::unordered_set<std::uint64_t> living;
         scope whole(engine_);
@@ -164,10 +165,21 @@ std::size_t destroyer::destroy(slice<const std::uint64_t> all, const std::source
         whole.commit();
         return living.size();
     }
-    for (const std::uint64_t e : all)  // may throw: before the first is destroyed
-        if (engine_.entities.alive(e)) record_provenance({e, where});
-    for (const std::uint64_t e : all) count += destroy({e, where}) ? 1u : 0u;
+    first_error error;
+    for (const std::uint64_t e : all)
+        error.attempt([&] { count += destroy({e, where}) ? 1u : 0u; });
+    error.rethrow();
     return count;
+}
+
+void destroyer::prepare(slice<const std::uint64_t> all, const std::source_location& where) {
+    const bool has_any = engine_.notifier.has_any();
+    if (!has_any && !engine_.gate.keeps_provenance) return;
+    for (const std::uint64_t e : all) {
+        if (!engine_.entities.alive(e)) continue;
+        record_provenance({e, where});
+        if (has_any) engine_.notifier.prepare_removal(e, all.size());
+    }
 }
 
 bool destroyer::is_fragment(std::uint64_t e) const noexcept {

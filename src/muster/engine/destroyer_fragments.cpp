@@ -124,7 +124,7 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
 
     for (destroy_participant* room : participants_) room->finish(all.dying);
     for (const std::uint64_t e : dying) engine_.notifier.note_removal(e);
-    for (const loss& lost : all.losing) lost.fragment->hooks.note(hook_kind::remove, lost.e);
+    for (const loss& lost : all.losing) engine_.notifier.note_removal(lost.e, *lost.fragment);
     for (std::size_t i = dying.size(); i-- != 0;) finish(dying[i]);
     for (const chunk_loss& planned : losses)
         if (planned.from->size != 0) move_rows(*planned.from, *planned.step);
@@ -188,8 +188,8 @@ void destroyer::forget_fragment(fragment_data& fragment) noexcept {
 /// Makes a pending change of a destroyed fragment a no-op.
 void destroyer::drop(journal_entry& entry, const fragment_data& of) noexcept {
     entry.fragment = nullptr;
-    if (!has_component(entry.kind)) return;
-    end_pending(of, entry.value, entry.slot);
+    if (!has_component(entry.kind) && entry.kind != change_kind::save) return;
+    end_pending(of, component_of(entry), entry.slot);
     entry.value = nullptr;
     entry.slot = no_slot;
 }

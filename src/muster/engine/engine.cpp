@@ -20,7 +20,7 @@ engine::engine(entity_directory& directory, world_number&& taken, const layout_f
       transaction(*this),
       notifier(catalog, components, directory, fragments, graph, sparse, gate, transaction),
       mover{gate, graph, sparse, directory, scratch},
-      applier(catalog, notifier, mover, writes),
+      applier(catalog, notifier, mover, writes, transaction),
       changes(*this),
       batch(*this),
       spawner(*this),

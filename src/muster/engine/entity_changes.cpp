@@ -270,7 +270,8 @@ bool entity_changes::remove(target of, slice<const fragment_name> set) {
     }
     if (!has_one) return false;
     if (set.size() == 1 && there[0]->sparse_values != nullptr &&
-        !there[0]->hooks.calls(remove_hooks) && !there[0]->implies_on_removal())
+        !there[0]->hooks.calls(remove_hooks) && !there[0]->hooks.keeps_values() &&
+        !there[0]->implies_on_removal())
         return remove_sparse(of, *there[0]->sparse_values);
     const bool has_sparse = name_removed(set, there);
     small_list<change_shape> shape(there.size());
@@ -363,14 +364,15 @@ void entity_changes::mark_written(std::uint64_t e, const fragment_data& fragment
 /// Looks at the last changes first, and stops as soon as they decide.
 auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& fragment,
                                       bool needs_entry) -> pending_state {
-    // Results that depend on earlier changes: the first of the changes seen so far that adds the
-    // fragment if it is missing, and the last before it that replaces it if it is there.
-    const journal_entry* added = nullptr;
-    const journal_entry* replaced = nullptr;
-    const auto if_there = [&](const journal_entry* before) -> pending_state {
-        return {true, replaced != nullptr ? replaced : before};
+    const journal_entry* added = nullptr;  // adds the fragment unless an earlier change does
+    bool is_saved = false;
+    bool is_touched = false;
+    const auto if_there = [&](const journal_entry* entry) -> pending_state {
+        return {true, entry, is_saved, is_touched};
     };
-    const auto if_missing = [&]() -> pending_state { return {added != nullptr, added}; };
+    const auto if_missing = [&]() -> pending_state {
+        return {added != nullptr, added, is_saved, is_touched};
+    };
     journal::dependencies all(engine_.pending, e);
     for (std::uint32_t at = all.next(); at != journal::none; at = all.next()) {
         const journal_entry& entry = engine_.pending.entry(at);
@@ -381,15 +383,14 @@ auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& frag
             break;
         case change_kind::keep:
             if (!is_it) break;
-            if (replaced != nullptr || !needs_entry) return if_there(&entry);
+            if (!needs_entry) return if_there(&entry);
             added = &entry;
             break;
-        case change_kind::replace:
-            if (!is_it) break;
-            if (entry.is_there) return if_there(&entry);
-            if (replaced == nullptr) replaced = &entry;
+        case change_kind::save:
+            is_saved |= is_it && at >= engine_.transaction.start().entries;
             break;
         case change_kind::touch:
+            is_touched |= is_it && engine_.pending.is_open(entry.group);
             if (is_it && entry.is_there && !needs_entry) return {true, nullptr};
             break;
         case change_kind::remove:
@@ -408,31 +409,33 @@ auto entity_changes::pending_state_of(std::uint64_t e, const fragment_data& frag
     return engine_.components.has(e, fragment) ? if_there(nullptr) : if_missing();
 }
 
-void* entity_changes::pending_copy(target of, const fragment_data& fragment) {
+auto entity_changes::begin_patch(target of, const fragment_data& fragment, std::string_view name)
+    -> patched_value {
     require(of, "patch");
-    const void* original = nullptr;
-    const pending_state state = pending_state_of(of.id, fragment, true);
-    if (const journal_entry* const known = state.entry) {
-        // Cancelling this scope must not change a value that an outer scope has recorded.
-        if (known >= &engine_.pending.entry(engine_.transaction.start_of_outer().entries))
-            return known->value;
-        original = known->value;
-    } else {
-        if (!engine_.components.has(of.id, fragment))
-            engine_.errors.raise_missing(of, "patch", fragment.name, fragment);
-        original = engine_.components.find(of.id, fragment);
+    const pending_state now = pending_state_of(of.id, fragment, true);
+    if (!now.is_there) engine_.errors.raise_missing(of, "patch", name, fragment);
+    fragment_data& known = *engine_.fragments.find(fragment.id);
+    const bool is_pending = now.entry != nullptr;
+    const auto target = is_pending
+                            ? static_cast<std::uint32_t>(now.entry - &engine_.pending.entry(0))
+                            : journal::none;
+    void* const value = is_pending ? now.entry->value : engine_.components.find(of.id, fragment);
+    const bool is_own = is_pending && target >= engine_.transaction.start().entries;
+    record_guard guard(engine_.transaction, engine_.pending);
+    if (fragment.type->size != 0 && !is_own && !now.is_saved) {
+        if (!fragment.type->can_copy())
+            raise(errc::not_copyable,
+                  text("the ", fragment.name, " of ", engine_.errors.describe(of.id),
+                       " cannot be patched in a scope, because cancel() could not restore it: it "
+                       "cannot be copied. Write through get() and call touch() (patch at ",
+                       place_text(of.where), ")"));
+        engine_.transaction.record_save(of.id, known, target, value);
     }
-    if (fragment.type->size != 0 && !fragment.type->can_copy())
-        raise(errc::not_copyable,
-              text("the ", fragment.name, " of ", engine_.errors.describe(of.id),
-                   " cannot be patched in a scope, because patch works on a copy there and it "
-                   "cannot be copied. Write through get() and call touch() (patch at ",
-                   place_text(of.where), ")"));
-    engine_.transaction.record_copy(of.id, change_kind::replace,
-                                    *engine_.fragments.find(fragment.id), original, false);
-    journal_entry& made = engine_.pending.entry(engine_.pending.now().entries - 1);
-    made.is_there = state.is_there;
-    return made.value;
+    if (!is_pending && !now.is_touched)
+        engine_.pending.add(of.id, change_kind::touch, &known).is_there = true;
+    guard.keep();
+    if (!is_pending) mark_written(of.id, fragment);
+    return {value, is_pending && value != nullptr};
 }
 
 bool entity_changes::will_have(target of, const fragment_data& fragment, const char* call) {

@@ -58,12 +58,19 @@ public:
     struct pending_state {
         bool is_there;
         const journal_entry* entry;  // the entry with the value; null: the present value, if any
+        bool is_saved = false;       // the innermost scope can restore this value
+        bool is_touched = false;     // the hooks of its assignment will be called
     };
     [[nodiscard]] pending_state pending_state_of(std::uint64_t e, const fragment_data& fragment,
                                                  bool needs_entry);
-    /// Returns the pending value of the entity, or records a copy of its current value and returns
-    /// that. The caller has opened a scope.
-    void* pending_copy(target of, const fragment_data& fragment);
+    struct patched_value {
+        void* at;  // null: a tag
+        bool is_pending;
+    };
+    /// Prepares a patch in a scope: saves the value for a cancel of the innermost scope, records
+    /// the notification, and returns the value to write: the pending value, or that of the entity.
+    /// All or nothing. `name` is that of the type, in messages.
+    patched_value begin_patch(target of, const fragment_data& fragment, std::string_view name);
     /// Whether the entity has the fragment; in a scope, whether it will have it when the scope
     /// ends.
     bool will_have(target of, const fragment_data& fragment, const char* call);

@@ -55,7 +55,7 @@ void notifier::born(std::uint64_t e) {
 void notifier::dying(std::uint64_t e) {
     const location at = entities_.locate(e);
     chunk_data& here = graph_.at(at.chunk);
-    if (sparse_.has_any(e)) {
+    if (calls_remove_sparse(e)) {  // listing the fragments needs memory
         for (fragment_data* fragment : components_.fragments_of(e))
             call(hook_kind::remove, e, at, *fragment);
     } else if (graph_.refresh(here).notifies_remove) {
@@ -98,6 +98,15 @@ bool notifier::notifies_remove_sparse(std::uint64_t e) const {
     return notifies;
 }
 
+/// Whether a sparse fragment of the entity has hooks of its removal.
+bool notifier::calls_remove_sparse(std::uint64_t e) const noexcept {
+    bool calls = false;
+    sparse_.each(e, [&](const sparse_set& set) {
+        calls = calls || set.fragment->hooks.calls(remove_hooks);
+    });
+    return calls;
+}
+
 bool notifier::calls_remove(const chunk_data& from) noexcept {
     return std::ranges::any_of(from.fragments, [](const fragment_data* fragment) {
         return fragment->hooks.calls(remove_hooks);
@@ -114,10 +123,18 @@ void notifier::prepare_removal(std::uint64_t e, std::size_t count) {
 }
 
 void notifier::note_removal(std::uint64_t e) noexcept {
-    sparse_.each(e, [&](const sparse_set& set) { set.fragment->hooks.note(hook_kind::remove, e); });
+    sparse_.each(e, [&](const sparse_set& set) { note_removal(e, *set.fragment); });
     chunk_data& from = components_.chunk_of(e);
     if (!graph_.refresh(from).notifies_remove) return;
-    for (fragment_data* fragment : from.fragments) fragment->hooks.note(hook_kind::remove, e);
+    for (fragment_data* fragment : from.fragments) note_removal(e, *fragment);
+}
+
+void notifier::note_removal(std::uint64_t e, fragment_data& fragment) noexcept {
+    if (fragment.hooks.keeps_values()) {
+        const busy_guard busy(gate_);
+        fragment.hooks.keep(e, components_.find(e, fragment));
+    }
+    fragment.hooks.note(hook_kind::remove, e);
 }
 
 // ---- hooks and observers -----------------------------------------------------------------------
@@ -227,9 +244,41 @@ void notifier::remove_abandoned() noexcept {
             remove_observer(*log);
             log->release();
         }
+    for (std::size_t i = value_logs_.size(); i-- != 0;)
+        if (value_log* const log = value_logs_[i]; log->is_abandoned) {
+            remove_value_log(*log);
+            log->release();
+        }
+}
+
+void notifier::add_value_log(value_log& log, fragment_data& fragment,
+                             void (*move)(void* to, void* from)) {
+    value_logs_.push_back(&log);
+    scope_guard rollback([&] { value_logs_.pop_back(); });
+    fragment.hooks.subscribe(log, *fragment.type, move);
+    rollback.dismiss();
+    catalog_.invalidate_hooks(&fragment);
+}
+
+void notifier::remove_value_log(const value_log& log) noexcept {
+    value_logs_.erase_if([&](const value_log* known) { return known == &log; });
+    for (fragment_data* fragment : fragments_.all())
+        if (fragment != nullptr) fragment->hooks.unsubscribe(log);
+    catalog_.invalidate_hooks(nullptr);
+}
+
+void notifier::connect_value_log(value_log& log, bool is_wanted) noexcept {
+    log.is_paused = !is_wanted;
+    for (fragment_data* fragment : fragments_.all())
+        if (fragment != nullptr) fragment->hooks.refresh_kinds();
+    catalog_.invalidate_hooks(nullptr);
 }
 
 void notifier::end_observers() noexcept {
+    for (value_log* log : value_logs_) {
+        log->clear();
+        log->has_world = false;
+    }
     for (change_log* log : observers_) {
         log->clear();
         while (!log->subscriptions.empty()) hook_list::end_last_subscription(*log);

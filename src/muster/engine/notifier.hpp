@@ -9,6 +9,7 @@
 #include <muster/catalog/catalog.hpp>
 #include <muster/catalog/component_lookup.hpp>
 #include <muster/change/gate.hpp>
+#include <muster/change/journal.hpp>
 #include <muster/entity/entity_directory.hpp>
 #include <muster/storage/transition.hpp>
 #include <muster/type/hook_list.hpp>
@@ -26,6 +27,10 @@ public:
     [[nodiscard]] open_scope* innermost() const noexcept { return innermost_; }
     /// Drops the user's scopes that were opened after `kept` became the innermost.
     virtual void drop_scopes(const open_scope* kept) noexcept = 0;
+    /// What is recorded so far, and a return to that: drops the changes of hooks that fail, and
+    /// restores what they have patched, before their cause is undone.
+    [[nodiscard]] virtual journal::position recorded() const noexcept = 0;
+    virtual void rewind(const journal::position& to) noexcept = 0;
 
 protected:
     ~scope_fence() = default;
@@ -90,8 +95,9 @@ public:
     void inserted(id_span all, slice<fragment_data* const> fragments);
     /// Makes room in the logs for `count` removals of the entity's fragments. May throw.
     void prepare_removal(std::uint64_t e, std::size_t count);
-    /// Logs the removal of all fragments of an entity.
+    /// Logs the removal of all fragments of an entity, or of one. Their values die next.
     void note_removal(std::uint64_t e) noexcept;
+    void note_removal(std::uint64_t e, fragment_data& fragment) noexcept;
 
     // ---- hooks and observers -------------------------------------------------------------------
 
@@ -112,6 +118,10 @@ public:
     void subscribe(change_log& log, fragment_data& fragment, unsigned kinds);
     /// Returns false in a parallel phase, as `connect` and `remove` do.
     bool connect_observer(change_log& log, bool is_wanted) noexcept;
+    /// Collects the last values of a fragment until the log is removed, as for `add_observer`.
+    void add_value_log(value_log& log, fragment_data& fragment, void (*move)(void* to, void* from));
+    void remove_value_log(const value_log& log) noexcept;
+    void connect_value_log(value_log& log, bool is_wanted) noexcept;
     /// Like `remove`; in a parallel phase, the hook is removed when the phase ends.
     void abandon(std::uint64_t f, std::uint64_t number) noexcept;
     /// Removes what was abandoned in a parallel phase: hooks, and the logs of observers.
@@ -120,6 +130,7 @@ public:
     void end_observers() noexcept;
 
 private:
+    [[nodiscard]] bool calls_remove_sparse(std::uint64_t e) const noexcept;
     void run(hook_list& list, hook_kind kind, std::uint64_t e, void* value);
     [[nodiscard]] hook_list* find_list(std::uint64_t f) const noexcept;
     void refresh(std::uint64_t f) noexcept;
@@ -135,6 +146,7 @@ private:
     hook_list entity_hooks_;
     atomic_word<std::uint8_t> has_abandoned_;  // a hook was abandoned in the current phase
     array_list<change_log*> observers_;        // each at its `order`
+    array_list<value_log*> value_logs_;
 };
 
 }  // namespace muster::detail

@@ -141,6 +141,18 @@ void row_move::undo() noexcept {
     from_.note_restored(row_);
 }
 
+void row_move::keep_last() const noexcept {
+    const busy_guard busy(mover_.changes);
+    for (fragment_data* const fragment : step_.removed) {
+        if (!fragment->hooks.keeps_values()) continue;
+        if (fragment->sparse_values == nullptr)
+            fragment->hooks.keep(e_, leaving_[from_.find_column(*fragment)]);
+        for (std::size_t i = 0; i < sparse_.size(); ++i)
+            if (step_.sparse_changes[i].fragment == fragment)
+                fragment->hooks.keep(e_, fragment->sparse_values->at(sparse_[i].leaving));
+    }
+}
+
 /// Returns the destination of a value of the source; null if it stays.
 std::byte* row_move::outside(std::size_t column, std::size_t to_row) const noexcept {
     if (leaving_[column] != nullptr) return bytes(leaving_[column]);

@@ -31,6 +31,8 @@ public:
     /// Moves the row, and stores these values.
     void apply(slice<const pending_value> given) noexcept;
     void undo() noexcept;
+    /// Moves the removed values that observers keep to their logs.
+    void keep_last() const noexcept;
 
 private:
     /// The slots of the new and of the old value of a sparse fragment.

@@ -26,6 +26,27 @@ void transaction::run(Apply apply) {
     error.rethrow();
 }
 
+/// Makes the last step of a call that creates entities. If it throws, because a change that a hook
+/// has recorded fails, destroys them: the caller does not receive their ids.
+template <class Call>
+void spawner::finish(id_span made, Call call) {
+    scope_guard undo([&] { take_back(made); });
+    call();
+    undo.dismiss();
+}
+
+/// Calls hooks after a move. If one throws, undoes first what they have patched, then the move.
+template <class Call, class Undo>
+void applier::call_or_undo(Call call, Undo undo) {
+    const journal::position start = scopes_.recorded();
+    scope_guard rollback([&] {
+        scopes_.rewind(start);
+        undo();
+    });
+    call();
+    rollback.dismiss();
+}
+
 template <class Construct>
 void applier::apply(std::uint64_t e, const transition& step, slice<pending_value> values,
                     bool is_new_entity, argument_addresses arguments, Construct construct) {
@@ -44,19 +65,14 @@ void applier::apply(std::uint64_t e, const transition& step, slice<pending_value
         call_before();
         const std::size_t row = calls_after ? mover_.entities.locate(e).row : 0;
         (void)mover_.entities.move_bytes(e, step, values);
-        if (calls_after) {
-            scope_guard undo([&] { mover_.undo_bytes(e, step, row); });
-            call_after();
-            undo.dismiss();
-        }
+        if (calls_after) call_or_undo(call_after, [&] { mover_.undo_bytes(e, step, row); });
     } else {
         row_move moved(mover_, e, step);
         construct();
         call_before();
         moved.apply(values);
-        scope_guard undo([&] { moved.undo(); });
-        if (calls_after) call_after();
-        undo.dismiss();
+        if (calls_after) call_or_undo(call_after, [&] { moved.undo(); });
+        if (step.keeps_last) moved.keep_last();
     }
     finish(e, step, values);
 }

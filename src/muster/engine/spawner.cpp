@@ -150,6 +150,13 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
     return append_row(into, wanted != nullptr ? wanted->id : engine_.entities.create());
 }
 
+void spawner::take_back(id_span made) noexcept {
+    first_error ignored;
+    for (std::size_t i = 0; i < made.count; ++i)
+        ignored.attempt([&] { (void)engine_.destroyer.destroy({made.at(i), {}}); });
+    for (std::size_t i = 0; i < made.count; ++i) engine_.destroyer.rollback_spawn(made.at(i));
+}
+
 /// Creates an entity with these values and those that `fill` adds. Hooks and observers are notified.
 /// Values that set no words take those of the chunk `like`.
 template <class Fill>
@@ -158,7 +165,7 @@ std::uint64_t spawner::spawn_notifying(Fill fill, slice<change> values,
                                        const chunk_data& like, const target* wanted,
                                        bool opens_scope) {
     if (wanted != nullptr) engine_.entities.refuse_at(*wanted);
-    const std::uint64_t made = wanted != nullptr ? wanted->id : engine_.entities.create();
+    std::uint64_t made = wanted != nullptr ? wanted->id : engine_.entities.create();
     held_values& held = engine_.transaction.held();
     scope_guard rollback([&] {
         held.clear();
@@ -204,7 +211,7 @@ std::uint64_t spawner::spawn_notifying(Fill fill, slice<change> values,
     rollback.dismiss();
     // A scope is for the changes of hooks, which are dropped on failure.
     if (opens_scope || step->calls_hooks() || engine_.notifier.calls_at_birth())
-        engine_.transaction.run(apply);
+        finish({reinterpret_cast<std::byte*>(&made), 1}, [&] { engine_.transaction.run(apply); });
     else
         apply();
     return made;
@@ -384,17 +391,18 @@ void spawner::show_rows(id_span out, chunk_data& into) {
         scope_guard rollback([&] { engine_.destroyer.destroy_rows(into, first); });
         scope whole(engine_);
         engine_.notifier.inserted(made, into.fragments);
+        const kept_ids kept(made);
         rollback.dismiss();
-        made.copy_to(out);
-        return whole.commit();
+        finish(kept.all, [&] { whole.commit(); });
+        return kept.all.copy_to(out);
     }
     made.copy_to(out);
 }
 
 /// Creates entities without components, all or none, and notifies hooks.
 void spawner::spawn_empty(id_span out) {
-    array_list<std::uint64_t> memory(out.count);  // aligned for ids of any layout
-    const id_span made{reinterpret_cast<std::byte*>(memory.data()), out.count, out.width};
+    const kept_ids kept(out);  // `out` itself changes only if the call succeeds
+    const id_span made = kept.all;
     engine_.entities.create_all(made);
     scope_guard rollback([&] {
         for (std::size_t i = made.count; i-- != 0;) engine_.destroyer.rollback_spawn(made.at(i));
@@ -402,8 +410,8 @@ void spawner::spawn_empty(id_span out) {
     scope whole(engine_);
     for (std::size_t i = 0; i < made.count; ++i) engine_.notifier.born(made.at(i));
     rollback.dismiss();
+    finish(made, [&] { whole.commit(); });
     made.copy_to(out);
-    whole.commit();
 }
 
 /// `spawn_many` or, with a prototype, `clone_many`, with sparse fragments.
@@ -414,8 +422,8 @@ void spawner::stage_many(id_span out, const chunk_data& given_chunk, const row_v
     made.construct(given_chunk, given, prototype);
     scope whole(engine_);
     made.commit();
+    finish(made.ids(), [&] { whole.commit(); });
     made.ids().copy_to(out);
-    whole.commit();
 }
 
 void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,

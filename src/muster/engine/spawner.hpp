@@ -102,6 +102,19 @@ private:
     template <class Record>
     std::uint64_t record_entity(Record record, const target* wanted);
     std::uint64_t record_spawn(slice<change> values, const target* wanted);
+    /// Ids that stay where they are while rows move.
+    struct kept_ids {
+        array_list<std::uint64_t> memory;  // aligned for ids of any layout
+        id_span all;
+        explicit kept_ids(id_span from)
+            : memory(from.count),
+              all{reinterpret_cast<std::byte*>(memory.data()), from.count, from.width} {
+            from.copy_to(all);
+        }
+    };
+    template <class Call>
+    void finish(id_span made, Call call);  // in run.hpp
+    void take_back(id_span made) noexcept;
     std::uint64_t record_new_id();
     void hold_copies(held_values& held, target prototype, const chunk_data& given);
     void record_copies(std::uint64_t made, target prototype, const chunk_data& given);

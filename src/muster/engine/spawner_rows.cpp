@@ -36,7 +36,7 @@ void spawner::refuse_rows(std::size_t count, chunk_data& given_chunk, const targ
     if ((prototype != nullptr && engine_.sparse.has_any(prototype->id)) ||
         engine_.catalog.has_sparse_part(given_chunk) || engine_.catalog.has_sparse_part(part))
         return;
-    chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
+    const chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
     if (into.index != chunk_index{}) into.refuse_rows(count, limit);
 }
 
@@ -60,7 +60,7 @@ void spawner::spawn_rows(std::size_t count, chunk_data& given_chunk, const row_v
         scope whole(engine_);
         fill(made.rows(), 0);
         made.commit();
-        return whole.commit();
+        return finish(made.ids(), [&] { whole.commit(); });
     }
     chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given_chunk);
     create_rows(into, count, given, {});
@@ -70,8 +70,10 @@ void spawner::spawn_rows(std::size_t count, chunk_data& given_chunk, const row_v
     fill(into, first);
     if (engine_.notifier.notifies_insert(into))
         engine_.notifier.inserted({into.ids.at(first), count, into.ids.size}, into.fragments);
+    const bool is_final = engine_.pending.empty() && !engine_.submissions.has_submissions();
+    const kept_ids kept({into.ids.at(first), is_final ? 0 : count, into.ids.size});
     rollback.dismiss();
-    whole.commit();
+    finish(kept.all, [&] { whole.commit(); });
 }
 
 // ---- rows with exact ids -----------------------------------------------------------------------

@@ -80,7 +80,10 @@ void transaction::raise_unbalanced(const char* call, const std::source_location*
 
 void transaction::rewind(const journal::position& to) noexcept {
     journal_entry gone{};
-    while (journal_.pop_entry(to, gone)) end_value(gone);
+    while (journal_.pop_entry(to, gone)) {
+        if (gone.kind == change_kind::save) restore(gone);
+        end_value(gone);
+    }
     // No scope begins after a scope inside of it.
     const auto is_later = [&](const journal::position& start) {
         return start.groups > to.groups || start.entries > to.entries;
@@ -91,6 +94,45 @@ void transaction::rewind(const journal::position& to) noexcept {
     journal_group group{};
     while (journal_.pop_group(to, group))
         if (group.is_new_entity) engine_.destroyer.rollback_spawn(group.id);
+}
+
+/// Puts a saved value back where it was copied from, if the entity still has a value there.
+void transaction::restore(journal_entry& saved) noexcept {
+    if (saved.fragment == nullptr || saved.value == nullptr) return;
+    const fragment_data& fragment = *saved.fragment;
+    const type_info& type = *fragment.type;
+    auto& [copy, target] = *static_cast<saved_value*>(saved.value);
+    const std::uint64_t e = journal_.group(saved.group).id;
+    journal_entry* const pending = target == journal::none ? nullptr : &journal_.entry(target);
+    void* const to = pending != nullptr ? pending->value : engine_.components.find(e, fragment);
+    if (to == nullptr) return;
+    if (pending == nullptr) engine_.changes.mark_written(e, fragment);
+    const busy_guard busy(engine_.gate);
+    if (type.destroy != nullptr) type.destroy(to, 1);
+    if (!type.pinned) {
+        type.relocate_values(to, std::exchange(copy, nullptr), 1);
+        return;
+    }
+    bool is_done = false;
+    first_error ignored;
+    ignored.attempt([&] {
+        type.copy_values(to, copy, 1, 0);
+        is_done = true;
+    });
+    if (is_done) return;
+    // The copy itself becomes the value, at another address: nothing else is left of it.
+    copy = nullptr;
+    const slot_index slot = std::exchange(saved.slot, no_slot);
+    sparse_set& set = *fragment.sparse_values;
+    const slot_index lost = pending != nullptr ? pending->slot : set.find(e);
+    if (pending != nullptr) {
+        pending->slot = slot;
+        pending->value = set.at(slot);
+    } else {
+        set.detach(e, lost);
+        set.attach(e, slot);
+    }
+    set.give_back(lost);
 }
 
 // ---- recording ---------------------------------------------------------------------------------
@@ -160,6 +202,22 @@ void transaction::record_default(std::uint64_t e, change_kind kind, fragment_dat
     made.value = room;
 }
 
+void transaction::record_save(std::uint64_t e, fragment_data& fragment, std::uint32_t target,
+                              const void* value) {
+    record_guard guard(*this, journal_);
+    const type_info& type = *fragment.type;
+    journal_entry& made = journal_.add(e, change_kind::save, &fragment);
+    auto* const saved = ::new (journal_.allocate(sizeof(saved_value), alignof(saved_value)))
+        saved_value{nullptr, target};
+    // A pinned value needs a slot: the entity may have to take it over.
+    void* const room = type.pinned ? take_room(made) : journal_.allocate(type);
+    const busy_guard busy(engine_.gate);
+    type.copy_values(room, value, 1, 0);
+    saved->copy = room;
+    made.value = saved;
+    guard.keep();
+}
+
 void transaction::record_word(std::uint64_t e, fragment_data& fragment, std::uint64_t word) {
     journal_.annotate(journal_.add(e, change_kind::regroup, &fragment), {.count = word});
 }
@@ -167,17 +225,20 @@ void transaction::record_word(std::uint64_t e, fragment_data& fragment, std::uin
 void transaction::drop_values(std::uint32_t last) noexcept {
     for (std::uint32_t at = last; at != journal::none; at = journal_.entry(at).previous) {
         journal_entry& entry = journal_.entry(at);
-        if (!has_component(entry.kind)) continue;
-        end_value(entry);
-        entry.value = nullptr;
-        entry.slot = no_slot;
+        if (has_component(entry.kind) || entry.kind == change_kind::save) drop_value(entry);
     }
 }
 
+void transaction::drop_value(journal_entry& entry) noexcept {
+    end_value(entry);
+    entry.value = nullptr;
+    entry.slot = no_slot;
+}
+
 void transaction::end_value(const journal_entry& entry) noexcept {
-    if (!has_component(entry.kind) || entry.fragment == nullptr) return;
+    if (entry.fragment == nullptr) return;
     const busy_guard busy(engine_.gate);
-    end_pending(*entry.fragment, entry.value, entry.slot);
+    end_pending(*entry.fragment, component_of(entry), entry.slot);
 }
 
 // ---- applying the journal ----------------------------------------------------------------------
@@ -240,6 +301,11 @@ void transaction::apply_group(std::uint32_t which) {
         journal_entry& entry = journal_.entry(at);
         if (entry.kind == change_kind::destroy) {
             end = static_cast<const journal_note*>(entry.value);
+        } else if (entry.kind == change_kind::save) {
+            drop_value(entry);  // no cancel can restore it any more
+        } else if (entry.kind == change_kind::touch && entry.fragment != nullptr &&
+                   !entry.fragment->hooks.has(assign_hooks)) {
+            // notifies no one
         } else if (entry.fragment == nullptr && entry.kind != change_kind::clear) {
             is_lost = is_lost || has_component(entry.kind);
         } else if (entry.kind == change_kind::regroup) {
@@ -279,6 +345,7 @@ void transaction::destroy_now(target of, const journal_note& note, bool is_new_e
 }
 
 void transaction::apply_changes(std::uint64_t e, bool is_new_entity) {
+    if (held_.shape().empty() && !is_new_entity) return;
     chunk_data& here = engine_.components.chunk_of(e);
     const transition_ref step = engine_.catalog.transition_for(here, e, held_.shape());
     const bool may_repeat = step->moves_bytes && step->is_repeatable && !step->has_notices;

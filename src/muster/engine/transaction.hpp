@@ -35,9 +35,10 @@ public:
     template <class Apply>
     void run(Apply apply);
 
-    /// Drops the entries after `to`: destroys their values and rolls back the entities created
-    /// there.
-    void rewind(const journal::position& to) noexcept;
+    /// Drops the entries after `to`: restores the values that were patched there, destroys the
+    /// recorded values and rolls back the entities created there.
+    void rewind(const journal::position& to) noexcept override;
+    [[nodiscard]] journal::position recorded() const noexcept override { return journal_.now(); }
     /// Applies all recorded changes and submitted buffers. Throws the first exception of a change,
     /// after all others are applied.
     void apply_recorded();
@@ -55,10 +56,15 @@ public:
                      bool as_clone);
     /// Records the default value. Throws `errc::no_default` if the fragment has none.
     void record_default(std::uint64_t e, change_kind kind, fragment_data& fragment);
+    /// Saves a copy of a value that is about to be patched: the pending value of entry `target` or,
+    /// for `journal::none`, the value of the entity. All or nothing.
+    void record_save(std::uint64_t e, fragment_data& fragment, std::uint32_t target,
+                     const void* value);
     /// Allocates memory for the value of a journal entry: a slot if the fragment is sparse.
     [[nodiscard]] void* take_room(journal_entry& entry);
     /// Destroys the component of an entry, unless it was moved out.
     void end_value(const journal_entry& entry) noexcept;
+    void drop_value(journal_entry& entry) noexcept;
     /// Destroys the values of this entry and of those before it in its group, unless moved out.
     void drop_values(std::uint32_t last) noexcept;
     /// Records the word of a fragment that the entity will have.
@@ -66,14 +72,13 @@ public:
 
     /// The values of the change that is applied now.
     held_values& held() noexcept { return held_; }
-    /// Where the scope around the innermost began to record.
-    [[nodiscard]] const journal::position& start_of_outer() const noexcept {
-        return innermost_->outer_->start_;
-    }
+    /// Where the innermost scope began to record.
+    [[nodiscard]] const journal::position& start() const noexcept { return innermost_->start_; }
 
 private:
     friend class open_scope;
     void replace(const open_scope& open, open_scope* by) noexcept;
+    void restore(journal_entry& saved) noexcept;
     void raise_unbalanced(const char* call, const std::source_location* where) const;
     void apply_journal();
     void apply_group(std::uint32_t which);

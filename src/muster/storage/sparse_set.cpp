@@ -135,10 +135,7 @@ slot_index sparse_set::next(std::uint32_t from) const noexcept {
 }
 
 void sparse_set::relocate(std::byte* to, std::byte* from, std::size_t count) const noexcept {
-    if (type_->relocate == nullptr)
-        std::memcpy(to, from, count * value_size_);
-    else
-        type_->relocate(to, from, count);
+    type_->relocate_values(to, from, count);
 }
 
 void sparse_set::replace(slot_index old, slot_index slot) noexcept {

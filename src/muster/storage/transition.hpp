@@ -60,6 +60,7 @@ struct MUSTER_API transition {
     bool has_notices = false;    // notifies hooks or observers
     bool calls_before = false;   // calls hooks before the move
     bool calls_after = false;    // calls hooks after the move
+    bool keeps_last = false;     // observers keep values that it removes
     array_list<arrival> arrivals;
     array_list<sparse_change> sparse_changes;
 

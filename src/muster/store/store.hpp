@@ -1,6 +1,5 @@
-// store: the entities of one world. It adds to `component_access` the fast paths of changes, and
-// turns all other calls into descriptions for the `engine`. `world` only forwards to it. Start reading at
-// `put`.
+// store: the entities of one world. Adds to `component_access` the fast paths of changes, and turns
+// all other calls into descriptions for the `engine`. Start reading at `put`.
 //
 // Invariants
 //   - A record refers to the row that holds its id, and that row holds the id of the record.
@@ -64,7 +63,7 @@ public:
     /// Destroys all values. Afterwards the world is read-only; destructors of components may still
     /// query it.
     void end() noexcept { engine::end(table_.pool().unused_version()); }
-    /// The entities, for rooms that save or replace the state of their pool.
+    /// The entities, for rooms that save or replace their pool.
     [[nodiscard]] entity_table<Layout>& table() noexcept { return table_; }
 
     // ---- creating entities ---------------------------------------------------------------------
@@ -189,21 +188,13 @@ public:
     /// Removes a fragment that is named by its id.
     bool remove(at_type of, id_type f);
 
-    /// Calls `change(T&)` on the entity's value and notifies hooks. In a scope, changes the pending
-    /// value, or a copy that becomes pending.
+    /// Calls `change(T&)` on the value and notifies hooks. In a scope, prefers the pending value.
     template <class T, class Change>
     T& patch(at_type of, const fragment_data& fragment, Change&& change) {
         if (gate.is_parallel()) [[unlikely]]
             return this->template patch_in_phase<T>(of, fragment, std::forward<Change>(change));
-        if (gate.is_deferred("patch")) {
-            scope whole(*this);
-            void* const copy = changes.pending_copy(of, fragment);
-            // SAFETY: the caller has checked that the values are of type T.
-            T& value = is_tag<T> ? tag_value<T>() : *static_cast<T*>(copy);
-            std::forward<Change>(change)(value);
-            whole.commit();
-            return value;
-        }
+        if (gate.is_deferred("patch")) [[unlikely]]
+            return patch_in_scope<T>(of, fragment, change);
         scope whole(*this);
         changes.mark_written(of.id.value(), fragment);
         std::forward<Change>(change)(*this->template find_value<T>(of.id, fragment));
@@ -216,7 +207,6 @@ public:
 
     bool destroy(at_type of) {
         const writer_guard guard(*this, "destroy");
-        // All calls are inlined or in tail position, so the fast path needs no stack frame.
         if (!gate.is_idle() || marks.test(of.id.key()) || !table_.pool().is_destroyed_easily(of.id))
             [[unlikely]]
             return destroyer.destroy(target(of));
@@ -255,6 +245,20 @@ private:
         if constexpr (!is_tag<type>) value.assign(value_at<type>(base, row), from);
     }
 
+    template <class T, class Change>
+    [[gnu::noinline]] T& patch_in_scope(at_type of, const fragment_data& fragment, Change& change) {
+        const auto [value, is_pending] = changes.begin_patch(of, fragment, type_name<T>());
+        const std::uint32_t recorded = pending.now().entries;
+        scope whole(*this);
+        // SAFETY: the caller has checked that the values are of type T.
+        std::forward<Change>(change)(is_tag<T> ? tag_value<T>() : *static_cast<T*>(value));
+        whole.commit();
+        // `change` may have moved the value, or cancelled the scope that has recorded it.
+        const bool is_there = is_pending && pending.now().entries >= recorded;
+        T* const left =
+            is_there ? static_cast<T*>(value) : this->template find_value<T>(of.id, fragment);
+        return left != nullptr ? *left : this->template placed<T>(of, fragment, "patch");
+    }
     /// Creates the id of the row after the last, whose values are constructed.
     id_type append(chunk_data& into) noexcept {
         const std::size_t row = into.size++;

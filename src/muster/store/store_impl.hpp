@@ -76,7 +76,9 @@ std::size_t store<Layout>::destroy(std::span<const id_type> all,
                                    const std::source_location& where) {
     bool is_local = gate.is_idle() && !gate.keeps_provenance && !notifier.has_any() &&
                     !destroyer.has_participants();
-    for (const id_type e : all) is_local = is_local && !adapter_.is_foreign(e.value());
+    for (const id_type e : all)  // destroying a fragment may fail
+        is_local = is_local && !adapter_.is_foreign(e.value()) &&
+                   !(marks.test(e.key()) && fragments.find(e.value()) != nullptr);
     if (is_local) {
         std::size_t count = 0;
         for (const id_type e : all) count += destroy(at_type(e, where)) ? 1u : 0u;

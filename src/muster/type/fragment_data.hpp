@@ -146,10 +146,11 @@ struct MUSTER_API fragment_data {
     [[nodiscard]] static std::byte* base(chunk_index chunk, std::uintptr_t zero, std::uint32_t from,
                                          std::uint32_t count) noexcept {
         // SAFETY: the element is in `bases`, as `chunk_zero` shows.
-        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        // NOLINTBEGIN(performance-no-int-to-ptr)
         return to_int(chunk) - from < count
                    ? *reinterpret_cast<std::byte* const*>(zero + to_int(chunk) * sizeof(void*))
                    : nullptr;
+        // NOLINTEND(performance-no-int-to-ptr)
     }
     /// Makes room for the base of a chunk. `std::bad_alloc` changes nothing.
     void reserve_base(chunk_index chunk);

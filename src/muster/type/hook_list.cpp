@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <utility>
 #include <vector>
 
 namespace muster::detail {
@@ -29,6 +31,10 @@ struct hook_list::hooks {
     std::vector<subscriber> subscribers;
     std::size_t logged[kinds]{};  // subscriptions that are not paused, by kind
     std::size_t active_logs = 0;  // subscriptions that are not paused
+    std::vector<value_log*> value_logs;
+    std::vector<std::unique_ptr<last_value>> spare;  // room for the values of the next removals
+    const type_info* type = nullptr;                 // of these values
+    void (*move)(void* to, void* from) = nullptr;
 };
 
 hook_list::~hook_list() {
@@ -138,6 +144,7 @@ void hook_list::count_logs(unsigned kinds, bool is_more) noexcept {
 }
 
 void hook_list::refresh_kinds() noexcept {
+    if (hooks_ == nullptr) return;
     const bool was_active = kinds_ != 0;
     called_ = kinds_ = 0;
     for (std::size_t i = 0; i < hooks::kinds; ++i) {
@@ -145,7 +152,10 @@ void hook_list::refresh_kinds() noexcept {
         if (hooks_->logged[i] != 0) kinds_ |= 1u << i;
     }
     kinds_ |= called_;
-    has_logs_ = hooks_->active_logs != 0;
+    keeps_values_ = std::ranges::any_of(hooks_->value_logs,
+                                        [](const value_log* log) { return !log->is_paused; });
+    if (keeps_values_) kinds_ |= remove_hooks;
+    has_logs_ = hooks_->active_logs != 0 || keeps_values_;
     if (active_lists_ == nullptr || was_active == (kinds_ != 0)) return;
     *active_lists_ += was_active ? std::size_t(-1) : 1;
 }
@@ -171,7 +181,7 @@ void hook_list::subscribe(change_log& log, unsigned kinds, fragment_data* of) {
 void hook_list::drop_subscriber(std::uint32_t at) noexcept {
     const hooks::subscriber gone = hooks_->subscribers[at];
     if (!gone.log->is_paused && gone.kinds != 0) count_logs(gone.kinds, false);
-    hooks::subscriber& last = hooks_->subscribers.back();
+    const hooks::subscriber& last = hooks_->subscribers.back();
     last.log->subscriptions[last.at].at = at;
     hooks_->subscribers[at] = last;
     hooks_->subscribers.pop_back();
@@ -199,11 +209,41 @@ void hook_list::pause(change_log& log, bool is_paused) noexcept {
 void hook_list::prepare_logs(hook_kind kind, std::size_t count) {
     for (const hooks::subscriber& subscriber : hooks_->subscribers)
         if ((subscriber.kinds & to_bits(kind)) != 0) subscriber.log->reserve(count);
+    if (kind != hook_kind::remove || !keeps_values_) return;
+    for (value_log* const log : hooks_->value_logs) log->reserve(count);
+    while (hooks_->spare.size() < count)
+        hooks_->spare.push_back(std::make_unique<last_value>(*hooks_->type));
 }
 
 void hook_list::note_in_logs(hook_kind kind, std::uint64_t e) noexcept {
     for (const hooks::subscriber& subscriber : hooks_->subscribers)
         if ((subscriber.kinds & to_bits(kind)) != 0) subscriber.log->note(e);
+}
+
+void hook_list::subscribe(value_log& log, const type_info& type,
+                          void (*move)(void* to, void* from)) {
+    if (hooks_ == nullptr) hooks_ = new hooks;
+    hooks_->value_logs.push_back(&log);
+    hooks_->type = &type;
+    hooks_->move = move;
+    refresh_kinds();
+}
+
+void hook_list::unsubscribe(const value_log& log) noexcept {
+    if (hooks_ == nullptr || std::erase(hooks_->value_logs, &log) == 0) return;
+    if (hooks_->value_logs.empty()) hooks_->spare.clear();
+    refresh_kinds();
+}
+
+void hook_list::keep(std::uint64_t e, void* value) noexcept {
+    if (hooks_->spare.empty()) return;  // subscribed after `prepare`
+    last_value* const kept = hooks_->spare.back().release();
+    hooks_->spare.pop_back();
+    kept->e = e;
+    hooks_->move(kept->value.room, value);
+    kept->value.filled = true;
+    for (value_log* const log : hooks_->value_logs) log->add(*kept);
+    kept->release();
 }
 
 void hook_list::run(hook_kind kind, std::uint64_t e, void* value) {

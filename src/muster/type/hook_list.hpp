@@ -9,6 +9,7 @@
 
 #include <muster/type/boxed_value.hpp>
 #include <muster/type/change_log.hpp>
+#include <muster/type/value_log.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +79,18 @@ public:
     static void end_last_subscription(change_log& log) noexcept;
     /// Pauses or resumes all subscriptions of the log. O(subscriptions).
     static void pause(change_log& log, bool is_paused) noexcept;
+    /// Collects the last values of removed components in `log`. `move` constructs such a value from
+    /// another. `std::bad_alloc` changes nothing.
+    void subscribe(value_log& log, const type_info& type, void (*move)(void* to, void* from));
+    void unsubscribe(const value_log& log) noexcept;
+    /// Whether the last values of removed components are collected. Their removal must then call
+    /// `keep`.
+    [[nodiscard]] bool keeps_values() const noexcept { return keeps_values_; }
+    /// Moves the value of a removed component out, just before it dies. The caller has called
+    /// `prepare`.
+    void keep(std::uint64_t e, void* value) noexcept;
+    /// Call this after pausing or resuming a log of values.
+    void refresh_kinds() noexcept;
     /// Reserves room in the logs for `count` changes of this kind. May throw `std::bad_alloc`.
     void prepare(hook_kind kind, std::size_t count) {
         if (has_logs_) prepare_logs(kind, count);
@@ -92,7 +105,6 @@ private:
     [[nodiscard]] hook* find(std::uint64_t number) noexcept;
     void count(hook_kind kind, bool is_more) noexcept;
     void count_logs(unsigned kinds, bool is_more) noexcept;
-    void refresh_kinds() noexcept;
     void end_removed() noexcept;
     void close_up() noexcept;
     void drop_subscriber(std::uint32_t at) noexcept;
@@ -107,6 +119,7 @@ private:
     std::size_t* active_lists_ = nullptr;  // see `be_counted_in`
     bool has_removed_ = false;             // hooks were removed while the list ran
     bool has_logs_ = false;                // that are not paused
+    bool keeps_values_ = false;
 };
 
 }  // namespace muster::detail

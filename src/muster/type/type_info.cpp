@@ -21,6 +21,13 @@ void repeat(std::byte* to, const void* from, std::size_t size, std::size_t count
 
 }  // namespace
 
+void type_info::relocate_values(void* to, void* from, std::size_t count) const noexcept {
+    if (relocate != nullptr)
+        relocate(to, from, count);
+    else
+        std::memcpy(to, from, count * size);
+}
+
 void type_info::copy_values(void* to, const void* from, std::size_t count, std::size_t step) const {
     if (count == 0 || size == 0) return;
     if (copy != nullptr)

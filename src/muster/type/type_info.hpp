@@ -80,6 +80,8 @@ struct type_info {
     [[nodiscard]] bool can_construct() const noexcept {
         return default_is_zero || construct != nullptr;
     }
+    /// Relocates like `relocate`. Not for pinned types.
+    MUSTER_API void relocate_values(void* to, void* from, std::size_t count) const noexcept;
     /// Copies like `copy`. Requires `can_copy()`.
     MUSTER_API void copy_values(void* to, const void* from, std::size_t count,
                                 std::size_t step) const;

@@ -58,22 +58,26 @@ public:
         return emplace_as<T>("emplace", e, std::forward<Args>(args)...);
     }
 
-    /// Returns the T of `e`; if it has none, constructs it from `args`. Throws `errc::in_scope` if
-    /// T is missing and a scope is open, or in a phase.
+    /// Returns the T of `e`; if it has none, constructs it from `args`. In a scope, returns the T
+    /// that `e` has, else the pending one; if there is none either, adds a pending one. Throws
+    /// `errc::in_scope` in a phase if T is missing.
     template <class T, class... Args>
     T& get_or_emplace(at_type e, Args&&... args) {
         if (T* const found = store_.template find_value<T>(e.id)) return *found;
-        store_.gate.refuse_in_phase("get_or_emplace of a missing component");
-        store_.require(e, "get_or_emplace");
-        store_.gate.refuse_in_scope("get_or_emplace of a missing component");
+        const char* const call = "get_or_emplace of a missing component";
+        if (store_.changes.will_have(e, store_.template find_fragment<T>(), call))
+            return store_.template placed<T>(e, store_.template find_fragment<T>(), call);
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
     }
 
-    /// Calls `change(T&)` on the T of `e`, then the hooks `on_assign` and `on_set`. In a scope,
-    /// calls `change` immediately, on the value pending in that scope or on a copy, which is
-    /// assigned when the scope closes. Throws `errc::missing_component` if `e` has no T, and
-    /// `errc::not_copyable` if a copy is needed and impossible. If `change` or a hook throws, what
-    /// `change` has written stays.
+    /// Calls `change(T&)` on the T of `e`, then the hooks `on_assign` and `on_set`. Throws
+    /// `errc::missing_component` if `e` has no T. If `change` or a hook throws, what `change` has
+    /// written stays.
+    ///
+    /// In a scope, changes the value at once, too: the pending one, if a call has recorded one. The
+    /// hooks are called at the commit. A cancel restores the value before the first patch of the
+    /// scope, so T must be copyable, else `errc::not_copyable`. Throws `errc::missing_component` if
+    /// the removal of T is recorded.
     ///
     /// In a phase, `change` writes at once, as through a reference, so no other thread may use the
     /// value. Hooks and observers are notified when the phase ends, as of a `touch`.

@@ -70,8 +70,9 @@ public:
     /// Destroys several entities. Returns how many were alive when their turn came; an entity that
     /// died with another does not count. In a scope, and in a world with hooks or observers, all
     /// that were alive before the call count. If an id is of another world, throws
-    /// `errc::foreign_entity` and destroys none. Costs as much as the calls for each of them.
-    /// Recorded in a phase.
+    /// `errc::foreign_entity` and destroys none. If memory runs out, destroys none, or goes on after
+    /// an entity whose destruction fails: a fragment, or an entity with hooks. Costs as much as the
+    /// calls for each of them. Recorded in a phase.
     template <class... Ids>
         requires(sizeof...(Ids) > 0)
     std::size_t destroy(at_type first, const Ids&... others) {
@@ -86,7 +87,8 @@ public:
 
     /// Destroys all entities for which `predicate(entity)` returns true, and returns their number.
     /// Calls `predicate` for all entities first, so that it sees the unchanged world and may throw.
-    /// O(keys). Refused in a phase.
+    /// An exception later does not stop the others, as for `destroy` of several. O(keys). Refused in
+    /// a phase.
     template <class Predicate>
     std::size_t destroy_if(Predicate&& predicate,
                            std::source_location where = std::source_location::current()) {

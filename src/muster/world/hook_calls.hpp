@@ -5,6 +5,7 @@
 
 #include <muster/event/connection.hpp>
 #include <muster/event/observer.hpp>
+#include <muster/event/removed_values.hpp>
 #include <muster/event/scoped_connection.hpp>
 
 #include <type_traits>
@@ -17,11 +18,12 @@ namespace MUSTER_NAMESPACE {
 ///
 /// A hook is a function that the world calls for a change; the oldest hook comes first. These
 /// calls return a connection, to pause, resume or disconnect the hook; `define` adds hooks
-/// without one. Changes that a hook makes are applied after the change that called it. If a hook
-/// throws, the entity stays unchanged and the exception propagates to the caller; a value that
-/// was moved into the call is lost. All these calls are refused in a phase. Hooks never run in a
-/// phase: the world calls them when it applies the recorded changes. Adding a hook is O(1),
-/// amortised, however many there are.
+/// without one. Changes that a hook makes are applied after the change that called it; if one of
+/// them fails, that change stays, but new entities are destroyed again. If a hook throws, the
+/// entity stays unchanged and the exception propagates to the caller; a value that was moved into
+/// the call is lost. All these calls are refused in a phase. Hooks never run in a phase: the world
+/// calls them when it applies the recorded changes. Adding a hook is O(1), amortised, however many
+/// there are.
 template <class Layout>
 class hook_calls : public query_calls<Layout> {
 public:
@@ -97,6 +99,18 @@ public:
         store_.gate.refuse_in_change("creating an observer");
         // Not `this->template query`: g++ 12 finds the alias `muster::query` there.
         return {store_, query_calls<Layout>::template query<Ts...>()};
+    }
+    /// Returns an observer that keeps the values of T that entities lose, until it is read. See
+    /// `basic_removed_values`. Refused in a phase.
+    template <class T>
+    [[nodiscard]] basic_removed_values<Layout, T> removed_values() {
+        store_.gate.refuse_in_change("creating an observer");
+        return {store_, this->template component<T>()};
+    }
+    template <class T>
+    [[nodiscard]] basic_removed_values<Layout, T> removed_values(
+        basic_fragment<T, Layout> fragment) {
+        return {store_, fragment.id()};
     }
 
 protected:

@@ -33,6 +33,9 @@ public:
     /// Creates an entity with these components: one per type or, with `with`, one per fragment.
     /// Throws `errc::id_overflow` if no key is left. O(components), amortised where columns grow.
     /// Recorded in a phase.
+    ///
+    /// If this or any other call that creates entities throws, none of them is left. If a change
+    /// that a hook has recorded fails afterwards, the call destroys them again, like `destroy`.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
         if constexpr (store_type::template all_typed<Ts...>)
