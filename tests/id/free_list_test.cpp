@@ -64,6 +64,17 @@ TEST(free_list, issues_the_last_or_the_first_key_first) {
     EXPECT_EQ(pop_all(first_first, slots), (numbers{3, 5, 1}));
 }
 
+TEST(free_list, keeps_unlinked_keys_reachable_if_a_pop_is_undone_while_no_other_key_is_left) {
+    fake_slots slots(8);
+    for (const reuse order : {reuse::lifo, reuse::fifo}) {
+        free_list<fake_slot> list = list_of(order, slots, {6});
+        list.unlink(6, *slots.find(6));
+        list.undo_pop(3, *slots.find(3), 1);
+        list.insert(slots, 6, *slots.find(6), 2);
+        EXPECT_EQ(pop_all(list, slots), (numbers{3, 6}));
+    }
+}
+
 TEST(free_list, is_a_stack_only_for_lifo_and_without_unlinked_keys) {
     fake_slots slots(8);
     EXPECT_FALSE(free_list<fake_slot>(reuse::fifo).is_stack());

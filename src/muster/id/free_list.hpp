@@ -55,11 +55,15 @@ public:
     }
     /// Reverts `pop`, or inserts a key that was never in the list; it is reused next.
     void undo_pop(std::uint64_t key, Slot& slot, std::uint64_t version) noexcept {
-        if (count_ == 0 && unlinked_.empty()) tail_ = key;
-        push(key, slot, version);
+        const bool is_list_empty = count_ == 0 && unlinked_.empty();
+        if (is_list_empty) tail_ = key;
+        slot = Slot::dead(key, is_list_empty ? other_key(key) : head_, version);
+        head_ = key;
+        ++count_;
     }
 
-    /// Inserts a key at the head and writes its slot; `version` is its next version.
+    /// Inserts a key at the head and writes its slot; `version` is its next version. Only for a
+    /// stack, which has no unlinked keys.
     void push(std::uint64_t key, Slot& slot, std::uint64_t version) noexcept {
         slot = Slot::dead(key, count_ == 0 ? other_key(key) : head_, version);
         head_ = key;
