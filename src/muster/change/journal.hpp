@@ -33,7 +33,7 @@ struct journal_entry {
     std::uint32_t group;
     std::uint32_t previous;  // previous entry of the group, or `journal::none`
     change_kind kind;
-    bool is_there = false;      // of `replace` and `touch`: the entity will have had the fragment
+    bool is_there = false;      // of `touch`: the entity will have had the fragment
     slot_index slot = no_slot;  // of a sparse fragment: the reserved slot that the value is in
 };
 

@@ -11,7 +11,7 @@
 
 namespace muster::detail {
 
-/// What one operation destroys.
+/// Everything that one operation destroys.
 struct destroyer::cascade {
     destroy_set dying;
     array_list<fragment_data*> gone;  // the fragments among them

@@ -227,7 +227,7 @@ std::size_t parallel_recorder::record_destroy(slice<const std::uint64_t> all,
 std::uint32_t parallel_recorder::record_touch(target of, const fragment_data& fragment,
                                               std::string_view name, const char* call) {
     recorder& into = my_lane(call).changes;
-    // What other rows record must not matter: which of them this thread has seen depends on timing.
+    // Ignore what other rows record: which of it this thread has seen depends on timing.
     if (!engine_.components.has(of.id, fragment))
         engine_.errors.raise_missing(of, call, name, fragment);
     into.add(change_kind::touch, of.id, {fragment.id}).where = of.where;

@@ -85,7 +85,7 @@ private:
     std::uint64_t number_ = 0;
 };
 
-/// What `process` runs: a system, its name, or the id of a group; and the call site.
+/// A target of `process`: a system, its name, or the id of a group; and the call site.
 template <class Layout>
 struct basic_target {
     const system_ref<Layout>* system = nullptr;  // null: a name or an id
