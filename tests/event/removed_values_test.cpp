@@ -275,6 +275,25 @@ TEST(removed_values_test_of_fragments, collects_by_fragment) {
     EXPECT_EQ(code_of([&] { (void)w.removed_values(f); }), errc::dead_fragment);
 }
 
+struct collector {
+    removed_values<number> gone;
+};
+struct disconnector {
+    connection hook;
+    disconnector() = default;
+    disconnector(disconnector&& other) noexcept : hook(std::exchange(other.hook, {})) {}
+    disconnector& operator=(disconnector&&) = delete;
+    ~disconnector() { hook.disconnect(); }
+};
+
+TEST(removed_values_test_of_fragments, may_be_destroyed_by_the_end_of_the_world_before_its_hooks) {
+    world w;
+    w.spawn(collector{w.removed_values<number>()});
+    disconnector last;
+    last.hook = w.on_remove<number>([](entity, number&) {});
+    w.spawn(std::move(last));  // destroyed after the collector, while the hooks are still there
+}
+
 TEST(removed_values_test_of_fragments, takes_the_value_from_a_patched_and_removed_component) {
     world w;
     auto gone = w.removed_values<number>();

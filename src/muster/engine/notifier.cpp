@@ -275,9 +275,14 @@ void notifier::connect_value_log(value_log& log, bool is_wanted) noexcept {
 }
 
 void notifier::end_observers() noexcept {
-    for (value_log* log : value_logs_) {
-        log->clear();
-        log->has_world = false;
+    // A component may own an observer, and end it before a later destructor changes the hooks.
+    while (!value_logs_.empty()) {
+        value_log& log = *value_logs_.back();
+        log.hold();  // a value that it collects may own its observer
+        log.has_world = false;
+        remove_value_log(log);
+        log.clear();
+        log.release();
     }
     for (change_log* log : observers_) {
         log->clear();

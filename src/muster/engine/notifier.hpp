@@ -27,8 +27,8 @@ public:
     [[nodiscard]] open_scope* innermost() const noexcept { return innermost_; }
     /// Drops the user's scopes that were opened after `kept` became the innermost.
     virtual void drop_scopes(const open_scope* kept) noexcept = 0;
-    /// What is recorded so far, and a return to that: drops the changes of hooks that fail, and
-    /// restores what they have patched, before their cause is undone.
+    /// Returns the end of the recorded changes. `rewind` to it drops the later changes, those of
+    /// hooks that fail, and restores what they have patched, before their cause is undone.
     [[nodiscard]] virtual journal::position recorded() const noexcept = 0;
     virtual void rewind(const journal::position& to) noexcept = 0;
 
