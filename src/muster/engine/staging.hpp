@@ -54,8 +54,8 @@ private:
                                  const target* prototype) const;
     void move_values(chunk_data& into) noexcept;
 
-    engine& engine_;
     chunk_data staged_;  // outside of the graph
+    engine& engine_;
     std::size_t count_;
     array_list<fragment_data*> fragments_;  // all fragments of the entities
     array_list<std::uint64_t> words_;       // of those in chunks
