@@ -15,7 +15,7 @@
 namespace muster::detail {
 
 /// The parts of a world that moves of rows use.
-struct row_mover {
+struct MUSTER_API row_mover {
     gate& changes;
     chunk_graph& graph;
     sparse_table& sparse;
