@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Reports in one sentence why a type cannot be a component.
 template <class T>
@@ -157,4 +157,4 @@ public:
     void assign(void*, const void*) noexcept {}
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void raise_bad_payload(payload given, std::size_t place, std::string_view wanted) {
     std::string what = given.empty() ? "nothing" : std::string();
@@ -266,4 +266,4 @@ std::vector<system_conflict> schedule::conflicts(system_data* system) {
     return find_conflicts({system->plan.steps.data(), system->plan.steps.size()});
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
