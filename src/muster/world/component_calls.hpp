@@ -209,18 +209,20 @@ public:
         set(at_type(self, where), std::forward<T>(value));
     }
     /// Returns the singleton T. Throws `errc::missing_component` if it was not set. May be called
-    /// in a phase, like `get`.
+    /// in a phase, like `get`; there, `single<const T>` only reads.
     template <class T>
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
         T* const found = try_get<T>(self<T>());
-        if (found == nullptr) store_.errors.raise_no_single(detail::type_name<T>(), where);
+        if (found == nullptr)
+            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), where);
         return *found;
     }
     template <class T>
     [[nodiscard]] const T& single(
         std::source_location where = std::source_location::current()) const {
         const T* const found = try_get<T>(self<T>());
-        if (found == nullptr) store_.errors.raise_no_single(detail::type_name<T>(), where);
+        if (found == nullptr)
+            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), where);
         return *found;
     }
     /// Returns whether the singleton T was set. Never throws.
@@ -259,7 +261,7 @@ private:
     }
     template <class T>
     [[nodiscard]] id_type self() const noexcept {
-        return store_.id_of(store_.template find_fragment<T>());
+        return store_.id_of(store_.template find_fragment<std::remove_const_t<T>>());
     }
 };
 
