@@ -95,7 +95,13 @@ public:
     template <class T, class... Values>
     T& append(at_type e, Values&&... values) {
         const auto append_all = [&](T& all) {
-            (static_cast<void>(all.push_back(std::forward<Values>(values))), ...);
+            constexpr bool fits =
+                (... && requires { all.push_back(std::forward<Values>(values)); });
+            static_assert(fits,
+                          "muster: append takes values for push_back of the component itself, not "
+                          "of a member: use patch for a struct with a container.");
+            if constexpr (fits)
+                (static_cast<void>(all.push_back(std::forward<Values>(values))), ...);
         };
         if (store_.changes.will_have(e, store_.template find_fragment<T>(), "append"))
             return patch<T>(e, append_all);
