@@ -18,7 +18,7 @@ void raise_bad_payload(payload given, std::size_t place, std::string_view wanted
         what += text(what.empty() ? "" : ", ", value.type_name);
     raise(errc::bad_payload,
           text("it takes ", wanted, " as value ", place + 1, ", but was called with ", what,
-               "; pass it with process_with(), or take a component by reference"));
+               "; pass it to process_with() or process_all(), or take a component by reference"));
 }
 
 struct schedule::parts {
