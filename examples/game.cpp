@@ -35,8 +35,7 @@ struct arrow {
 struct potion {};
 struct of_level {};  // ends with its level
 
-/// A singleton.
-struct progress {
+struct progress {  // a singleton
     int frame = 0, level = 0, slain = 0;
     std::uint32_t dice = 2024;
     int roll(int sides) {
@@ -60,8 +59,8 @@ public:
         w_.set_single(progress{});
         prefab("goblin", looks{'g'}, health{2}, monster{2, 1}, of_level{});
         prefab("ogre", looks{'O'}, health{5}, monster{3, 4}, of_level{});
-        prefab("potion", looks{'+'}, potion{}, of_level{});
-        prefab("arrow", looks{'*'}, of_level{});
+        prefab("potion", looks{'?'}, potion{}, of_level{});
+        prefab("arrow", looks{':'}, of_level{});
 
         w_.system("aim").with<hero>().each([this](position& at) { aim(at); });
         w_.system("hunt").each([this](position& at, const monster& m) {
@@ -125,8 +124,9 @@ public:
         std::string map(height * (width + 1), '.');
         for (std::size_t y = 1; y <= height; ++y) map[y * (width + 1) - 1] = '\n';
         w_.each([&](const position& at, const looks& l) {
-            if (at.x >= 0 && at.x < width && at.y >= 0 && at.y < height)
-                map[static_cast<std::size_t>(at.y * (width + 1) + at.x)] = l.letter;
+            if (at.x < 0 || at.x >= width || at.y < 0 || at.y >= height) return;
+            char& cell = map[static_cast<std::size_t>(at.y * (width + 1) + at.x)];
+            cell = std::max(cell, l.letter);  // whatever the order of the loop
         });
         return map;
     }

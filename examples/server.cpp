@@ -201,14 +201,14 @@ void receive(muster::world& w, const std::vector<message>& messages, std::barrie
 
 std::vector<message> script(bool on_time) {
     std::vector<message> all;
-    unsigned dice = 7;
+    unsigned dice = 25;
     const auto roll = [&](int sides) {
         dice = dice * 747796405u + 2891336453u;
         return static_cast<int>((dice >> 16) % static_cast<unsigned>(sides));
     };
     const auto play = [&](const char* name, int joins, int leaves) {
         all.push_back({joins, name, {}, true});
-        for (int tick = joins; tick < leaves; tick += 1 + roll(6)) {
+        for (int tick = joins + 2; tick < leaves; tick += 1 + roll(6)) {
             const int delay = roll(window);
             const steering wish{roll(3) - 1, roll(3) - 1, roll(3) == 0};
             all.push_back({on_time ? tick : tick + delay, name, {{}, tick, wish, false}});
