@@ -13,7 +13,7 @@ namespace MUSTER_NAMESPACE {
 
 namespace detail {
 template <class T>
-constexpr bool guess_copyable() noexcept;
+consteval bool guess_copyable() noexcept;
 }  // namespace detail
 /// True if a `T` can be copied. For containers, pairs and aggregates (structs without constructors
 /// or private members), checks the elements and members, too. Specialise it for another class that
@@ -45,7 +45,7 @@ struct any_copyable_member {
 /// Whether the members after the first `sizeof...(Before)` can be copied. A member that
 /// `any_member` cannot initialise, such as a reference, ends the search.
 template <class T, class... Before>
-constexpr bool are_members_copyable() noexcept {
+consteval bool are_members_copyable() noexcept {
     if constexpr (!requires { T{Before{}..., any_member<T>{}}; })
         return true;
     else if constexpr (!requires { T{Before{}..., any_copyable_member<T>{}}; })
@@ -56,7 +56,7 @@ constexpr bool are_members_copyable() noexcept {
 
 /// Like `is_copyable`; true for a type that is being examined, whose elements contain such types.
 template <class T>
-constexpr bool is_element_copyable() noexcept {
+consteval bool is_element_copyable() noexcept {
     if constexpr (requires { is_copyable<T>::value; })
         return is_copyable<T>::value;
     else
@@ -64,7 +64,7 @@ constexpr bool is_element_copyable() noexcept {
 }
 
 template <class T>
-constexpr bool guess_copyable() noexcept {
+consteval bool guess_copyable() noexcept {
     if constexpr (std::is_array_v<T>)  // refused as a component, with a sentence of its own
         return is_copyable<std::remove_extent_t<T>>::value;
     else if constexpr (!std::is_copy_constructible_v<T>)
