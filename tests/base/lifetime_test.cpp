@@ -12,7 +12,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -116,4 +116,4 @@ TEST(lifetime, may_begin_and_end_on_many_threads) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

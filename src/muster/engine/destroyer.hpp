@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class destroy_participant;
 class destroy_set;
@@ -114,4 +114,4 @@ private:
     bool is_resetting_ = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

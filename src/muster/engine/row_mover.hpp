@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The parts of a world that moves of rows use.
 struct MUSTER_API row_mover {
@@ -38,4 +38,4 @@ struct MUSTER_API row_mover {
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 
@@ -69,4 +69,4 @@ private:
 [[nodiscard]] array_list<fragment_data*> fragments_for(const engine& owner, const chunk_data& given,
                                                        const target* prototype);
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

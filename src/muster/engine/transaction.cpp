@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- scopes ------------------------------------------------------------------------------------
 
@@ -390,4 +390,4 @@ void transaction::apply_barrier(const journal_group& group) {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

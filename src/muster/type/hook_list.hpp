@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct fragment_data;
 
@@ -122,4 +122,4 @@ private:
     bool keeps_values_ = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
