@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "support/allocation_pause.hpp"
 #include "support/layouts.hpp"
 
 namespace {
@@ -28,6 +29,7 @@ void* __wrap_realloc(void* old, std::size_t size) {
 }
 void* __real_calloc(std::size_t count, std::size_t size);
 void* __wrap_calloc(std::size_t count, std::size_t size) {
+    muster::test::allocation_pause.run();
     return fails_now() ? nullptr : __real_calloc(count, size);
 }
 }

@@ -34,7 +34,7 @@ inline constexpr bool is_component = check_component<T>::passed;
 
 /// Refuses a function that cannot be called for a component.
 template <class Change, class T>
-constexpr bool takes_component() {
+consteval bool takes_component() {
     constexpr bool fits = std::is_invocable_v<Change, T&>;
     static_assert(fits, "muster: the function of patch takes (T&).");
     return fits;

@@ -25,7 +25,7 @@ struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
 
 namespace detail {
 template <class T>
-constexpr bool guess_copyable() noexcept;
+consteval bool guess_copyable() noexcept;
 }  // namespace detail
 /// True if a `T` can be copied. A container claims to be copyable even if its elements are not, so
 /// its `value_type` is checked, too. Specialise it for your own types with such a member.
@@ -90,7 +90,7 @@ struct type_info {
 };
 
 template <class T>
-constexpr bool guess_copyable() noexcept {
+consteval bool guess_copyable() noexcept {
     if constexpr (std::is_array_v<T>)  // refused as a component, with a sentence of its own
         return is_copyable<std::remove_extent_t<T>>::value;
     else if constexpr (!std::is_copy_constructible_v<T>)
@@ -112,7 +112,7 @@ inline constexpr bool is_pinned = !std::is_nothrow_move_constructible_v<T>;
 
 /// Whether all fragments of this type are sparse.
 template <class T>
-constexpr bool is_always_sparse() noexcept {
+consteval bool is_always_sparse() noexcept {
     if constexpr (requires { component_traits<T>::sparse; })
         return component_traits<T>::sparse || is_pinned<T>;
     else
@@ -168,7 +168,7 @@ void construct_values(void* to, std::size_t count) {
 }
 
 template <class T>
-constexpr type_info describe() noexcept {
+consteval type_info describe() noexcept {
     using traits = component_traits<T>;
     type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T)};
     // Other code rejects invalid component types with one message; this avoids follow-up errors.
