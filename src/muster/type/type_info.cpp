@@ -3,9 +3,13 @@
 
 #include <cstring>
 
-namespace muster::detail {
-
+// Like in the header: clang mangles a name after the spelling of its namespace, so that a build with other settings
+// would not link.
+namespace MUSTER_NAMESPACE::detail {
 bool sparse_by_default = false;
+}  // namespace MUSTER_NAMESPACE::detail
+
+namespace muster::detail {
 
 namespace {
 
