@@ -165,7 +165,8 @@ TEST_F(holes, do_not_confuse_the_rows_that_a_room_follows) {
 
 TEST(names_of_fragments, are_their_ids_once_the_given_name_is_removed) {
     world w;
-    const entity enemy = w.tag("enemy");
+    const entity enemy = w.spawn();
+    w.name(enemy, "enemy");
     const entity e = w.spawn();
     w.add(e, enemy);
     w.name(enemy, "foe");
