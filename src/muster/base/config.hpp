@@ -62,7 +62,8 @@
 
 // MUSTER_NAMESPACE is `muster`, and for each setting that is not the default an inline namespace in
 // it, so that files with different settings do not link. All declarations are there:
-// `namespace muster::detail` continues the `detail` inside.
+// `namespace muster::detail` continues the `detail` inside. But clang mangles functions and
+// variables after the spelling of the namespace: declare and define them with the same one.
 #if MUSTER_UNCHECKED
 #define MUSTER_IF_UNCHECKED ::inline unchecked
 #else
