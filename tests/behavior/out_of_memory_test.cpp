@@ -1,5 +1,6 @@
 // Makes every allocation of an id pool fail once, at every point of a story. A failure must change
 // nothing.
+#include <muster/base/raw_array.hpp>
 #include <muster/id/concurrent_id_pool.hpp>
 #include <muster/id/id_pool.hpp>
 
@@ -9,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "support/allocation_pause.hpp"
 #include "support/layouts.hpp"
 
 namespace {
@@ -28,6 +30,7 @@ void* __wrap_realloc(void* old, std::size_t size) {
 }
 void* __real_calloc(std::size_t count, std::size_t size);
 void* __wrap_calloc(std::size_t count, std::size_t size) {
+    muster::test::allocation_pause.run();
     return fails_now() ? nullptr : __real_calloc(count, size);
 }
 }
@@ -139,6 +142,20 @@ TYPED_TEST(out_of_memory, a_failure_at_any_point_leaves_a_concurrent_id_pool_unc
     if (TypeParam::key_bits > 8) insist_on([&] { pool.reserve(20'000); });
     for (const id_type e : living) ASSERT_TRUE(pool.alive(e));
     EXPECT_EQ(pool.size(), living.size());
+}
+
+TEST(out_of_memory, an_array_that_cannot_be_trimmed_keeps_its_memory) {
+    detail::raw_array<int> numbers;
+    numbers.grow(100);
+    for (int i = 0; i < 100; ++i) numbers[static_cast<std::size_t>(i)] = i;
+    countdown = 0;
+    numbers.trim(10);
+    countdown = -1;
+    EXPECT_EQ(numbers.capacity(), 100u);
+    EXPECT_EQ(numbers[99], 99);
+    numbers.trim(10);
+    EXPECT_EQ(numbers.capacity(), 10u);
+    EXPECT_EQ(numbers[9], 9);
 }
 
 TEST(out_of_memory, creating_single_ids_allocates_rarely) {

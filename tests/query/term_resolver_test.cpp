@@ -1,10 +1,12 @@
 // A small room above the queries: a wildcard that stands for several fragments, an order of chunks
 // by depth, and values that chunks show without storing them.
 #include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,6 +14,8 @@
 #include <vector>
 
 #include "support/about_chunks.hpp"
+#include "support/errors.hpp"
+#include "support/thread_executor.hpp"
 
 namespace MUSTER_NAMESPACE::detail {
 namespace {
@@ -250,6 +254,118 @@ TEST_F(term_resolver_of_a_world, is_part_of_the_question) {
     EXPECT_EQ(query.count(), 1u);
     EXPECT_EQ(plain.count(), 0u);  // no fragment has this id
     EXPECT_EQ(ordered.count(), 1u);
+}
+
+/// Answers a wildcard, and has neither values nor an order.
+class plain_room : public term_resolver {
+public:
+    std::vector<const fragment_data*> liked;
+
+    [[nodiscard]] std::uint64_t version() const noexcept override { return 0; }
+    [[nodiscard]] slice<const fragment_data* const> expand(const term&) const noexcept override {
+        return liked;
+    }
+};
+
+TEST_F(term_resolver_of_a_world, may_have_no_values_and_no_order) {
+    plain_room plain;
+    const resolver_index its_number = query.cache().add_resolver(plain);
+    const entity to_bob = liking("bob"), to_eve = liking("eve"), to_tom = liking("tom");
+    plain.liked = {&query.fragment(fragment("bob")), &query.fragment(fragment("tom"))};
+    query.add({fake_room::any_liked, term_kind::with, false, 0, its_number});
+    query.order_by(its_number);
+    EXPECT_EQ(query.entities(), (entities{to_bob, to_tom}));  // chunks in the order of creation
+    EXPECT_FALSE(query.matches(to_eve));
+    w.add(to_eve, w.tag("other"));  // a new chunk that does not match
+    EXPECT_EQ(query.entities(), (entities{to_bob, to_tom}));
+}
+
+TEST_F(term_resolver_of_a_world, are_at_most_255) {
+    for (int i = 1; i < 255; ++i)
+        EXPECT_EQ(static_cast<int>(query.cache().add_resolver(room)), i + 1);
+    EXPECT_EQ(test::code_of([&] { (void)query.cache().add_resolver(room); }), errc::limit);
+}
+
+TEST_F(term_resolver_of_a_world, values_from_outside_and_sparse_values_are_shown_together) {
+    struct glow {
+        int heat;
+    };
+    w.define<glow>().sparse();
+    const mass shared{7};
+    room.masses = {&query.fragment(w.component<mass>())};
+    std::vector<id> heirs;
+    for (int i = 0; i < 70; ++i) {
+        heirs.push_back(liking("bob"));
+        if (i % 2 == 0) w.set(heirs.back(), glow{i});
+    }
+    (void)w.spawn(place{0}, glow{0});  // its mass is nowhere
+    const entity dark = w.spawn(place{0}, mass{5});
+    const entity bright = w.spawn(place{0}, mass{5}, glow{500});
+    room.inherited[to_int(query.chunk_of(heirs[0]))] = &shared;
+    probe excluding = query, optional = query;
+    for (probe* const asked : {&query, &excluding, &optional}) {
+        asked->add(
+            {static_cast<std::uint64_t>(ensure_type_index<bool>()), term_kind::without, true, 0});
+        asked->add(inherited_mass(term_kind::with));
+    }
+    const auto glowing = static_cast<std::uint64_t>(ensure_type_index<glow>());
+    query.add({glowing, term_kind::with, true, 0});
+    excluding.add({glowing, term_kind::without, true, 0});
+    optional.add({glowing, term_kind::optional, true, 0});
+
+    std::map<id, int> heats;
+    query.each<place, const mass, glow>([&](id e, place&, const mass& m, glow& g) {
+        heats[e] = g.heat;
+        EXPECT_EQ(m.kilograms, e == bright ? 5 : 7);
+    });
+    EXPECT_EQ(heats.size(), 36u);
+    EXPECT_EQ(heats[heirs[68]], 68);
+    EXPECT_EQ(heats[bright], 500);
+
+    std::size_t count = 0;
+    excluding.each<const mass>([&](id e, const mass& m) {
+        ++count;
+        EXPECT_EQ(m.kilograms, e == dark ? 5 : 7);
+    });
+    EXPECT_EQ(count, 36u);
+
+    count = 0;
+    optional.each<const mass, glow*>([&](id e, const mass&, glow* g) {
+        ++count;
+        EXPECT_EQ(g != nullptr, heats.contains(e));
+    });
+    EXPECT_EQ(count, 72u);
+}
+
+TEST_F(term_resolver_of_a_world, a_wildcard_may_stand_for_one_sparse_fragment_of_loose_entities) {
+    w.define(fragment("eve")).sparse();
+    like("eve");
+    probe every{w.query<>()};
+    every.add(wildcard(term_kind::with));
+    const entity to_eve = liking("eve");
+    const entity loose = w.spawn();
+    w.add(loose, fragment("eve"));
+    (void)w.spawn();
+    std::vector<id> found = every.entities();
+    std::ranges::sort(found);
+    EXPECT_EQ(found, (entities{to_eve, loose}));
+    query.add(wildcard(term_kind::with));
+    query.order_by(number);
+    EXPECT_EQ(query.entities(), entities{to_eve});
+}
+
+TEST_F(term_resolver_of_a_world, takes_part_in_a_phase) {
+    like("bob");
+    const entity to_bob = liking("bob"), to_eve = liking("eve");
+    query.add(wildcard(term_kind::with));
+    EXPECT_EQ(query.entities(), entities{to_bob});
+    room.liked.push_back(&query.fragment(fragment("eve")));
+    ++room.changes;
+    muster_tests::thread_executor threads(2);
+    std::atomic<std::size_t> seen = 0;
+    w.query<place>().par_each(threads, 1, [&](place&) { seen += query.entities().size(); });
+    EXPECT_EQ(seen, 4u);
+    EXPECT_EQ(query.entities(), (entities{to_bob, to_eve}));
 }
 
 }  // namespace

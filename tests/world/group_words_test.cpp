@@ -1,5 +1,6 @@
 // A small room that divides entities into groups by a word: teams, and levels of a tree.
 #include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,7 @@
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/room_world.hpp"
+#include "support/thread_executor.hpp"
 
 namespace muster::test {
 namespace {
@@ -371,6 +373,79 @@ TYPED_TEST(groups, agree_with_a_naive_model_over_random_changes) {
         }
     }
     if (is_deferred) w.commit();
+}
+
+TYPED_TEST(groups, a_fragment_divides_only_once) {
+    auto& parts = this->owner.parts();
+    const auto e = this->spawn_in(3);
+    parts.catalog.add_words(this->teams);  // although an entity has it
+    EXPECT_EQ(this->words(e), word_list{3});
+}
+
+TYPED_TEST(groups, clones_lose_unique_fragments_and_keep_the_words_of_others) {
+    auto& w = this->owner;
+    w.template define<position>().unique();
+    const auto e = this->spawn_in(5);
+    w.set(e, level{}, position{1});
+    this->climb(e, 2);
+    const auto made = w.clone(e);
+    EXPECT_EQ(this->words(made), (word_list{5, 2}));
+    EXPECT_FALSE(w.template has<position>(made));
+    EXPECT_EQ(w.template get<team>(made).number, 5);
+}
+
+TYPED_TEST(groups, clones_in_a_scope_take_given_pending_and_present_words) {
+    auto& w = this->owner;
+    auto& parts = w.parts();
+    const auto e = this->spawn_in(5);
+    w.set(e, level{});
+    this->climb(e, 2);
+    w.defer();
+    this->climb(e, 4);
+    const auto like = w.clone(e);
+    team value{8};
+    change given = this->joining(value, 8);
+    const auto joined = detail::to_id<TypeParam>(parts.spawner.clone({e.value(), {}}, {&given, 1}));
+    given = this->joining(value, 0);
+    given.sets_word = false;
+    const auto replaced =
+        detail::to_id<TypeParam>(parts.spawner.clone({e.value(), {}}, {&given, 1}));
+    w.commit();
+    EXPECT_EQ(this->words(e), (word_list{5, 4}));
+    EXPECT_EQ(this->words(like), (word_list{5, 4}));
+    EXPECT_EQ(this->words(joined), (word_list{8, 4}));
+    EXPECT_EQ(this->words(replaced), (word_list{5, 4}));
+    EXPECT_EQ(w.template get<team>(replaced).number, 8);
+}
+
+TYPED_TEST(groups, clones_outside_of_a_scope_take_given_words) {
+    auto& w = this->owner;
+    const auto e = this->spawn_in(5);
+    team value{8};
+    change given = this->joining(value, 8);
+    const auto joined =
+        detail::to_id<TypeParam>(w.parts().spawner.clone({e.value(), {}}, {&given, 1}));
+    EXPECT_EQ(this->words(joined), word_list{8});
+    EXPECT_EQ(w.template get<team>(joined).number, 8);
+    EXPECT_EQ(this->words(e), word_list{5});
+}
+
+TYPED_TEST(groups, a_phase_records_new_words) {
+    auto& w = this->owner;
+    std::vector<basic_id<TypeParam>> all;
+    for (int i = 0; i < 6; ++i) {
+        all.push_back(w.spawn(position{i}));
+        if (i % 2 == 0) w.set(all.back(), level{});
+    }
+    muster_tests::thread_executor threads(2);
+    w.template query<position>().par_each(threads, 1, [&](basic_id<TypeParam> e, position& p) {
+        this->join(e, static_cast<std::uint64_t>(p.x + 10));
+        EXPECT_EQ(code_of([&] { this->climb(e, 1); }), errc::in_scope);
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        EXPECT_EQ(this->word(all[i]), i + 10);
+        EXPECT_EQ(w.template get<team>(all[i]).number, static_cast<int>(i + 10));
+    }
 }
 
 }  // namespace

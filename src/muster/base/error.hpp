@@ -120,6 +120,7 @@ namespace detail {
 // Not std::atomic: including <atomic> would take longer to compile than the rest of this header.
 MUSTER_API inline error_handler current_error_handler = nullptr;
 
+#if !MUSTER_EXCEPTIONS
 [[noreturn]] inline void call_error_handler(const error_info& what) {
     if (error_handler handler = __atomic_load_n(&current_error_handler, __ATOMIC_ACQUIRE))
         handler(what);
@@ -127,6 +128,7 @@ MUSTER_API inline error_handler current_error_handler = nullptr;
         std::fprintf(stderr, "muster: %s (%s)\n", what.message, to_string(what.code));
     std::abort();
 }
+#endif
 
 [[noreturn]] MUSTER_COLD inline void raise(errc code, const std::string& sentence) {
 #if MUSTER_EXCEPTIONS

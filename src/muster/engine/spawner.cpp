@@ -430,9 +430,7 @@ void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
                          const row_values& given) {
     const writer_guard writer(engine_, "clone");
     if (engine_.gate.is_deferred("clone")) return record_many(out, given_chunk, given, &prototype);
-    location at;
-    if (!engine_.entities.find(prototype.id, at))
-        engine_.errors.raise_not_alive(prototype, "clone");
+    const location at = engine_.entities.locate(prototype.id);
     engine_.errors.refuse_away(prototype, at, "clone");
     chunk_data& original = engine_.graph.at(at.chunk);
     chunk_data& part = engine_.catalog.cloned_part(original);
@@ -453,12 +451,8 @@ void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values
                           const target* prototype) {
     array_list<std::uint64_t> all(out.count);
     record_guard guard(engine_.transaction, engine_.pending);
-    if (prototype != nullptr) {
-        location at;
-        if (!engine_.entities.find(prototype->id, at))
-            engine_.errors.raise_not_alive(*prototype, "clone");
-        engine_.errors.refuse_away(*prototype, at, "clone");
-    }
+    if (prototype != nullptr)
+        engine_.errors.refuse_away(*prototype, engine_.entities.locate(prototype->id), "clone");
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i] = record_new_id();
         if (prototype != nullptr) record_copies(all[i], *prototype, given_chunk);

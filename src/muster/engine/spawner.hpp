@@ -52,6 +52,7 @@ public:
 
     /// Creates an entity for each element of `out`, in one chunk; all or none.
     void spawn_many(id_span out, chunk_data& given_chunk, const row_values& given);
+    /// The prototype is alive.
     void clone_many(id_span out, target prototype, chunk_data& given_chunk,
                     const row_values& given);
     /// Creates `count` entities; `fill` writes the values of the new rows.

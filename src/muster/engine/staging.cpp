@@ -68,7 +68,7 @@ void staging::construct(const chunk_data& given_chunk, const row_values& given,
     const chunk_data& original = prototype != nullptr ? engine_.components.chunk_of(prototype->id)
                                                       : engine_.graph.empty_chunk();
     for (const fragment_data* fragment : fragments_)
-        if (fragment->has_word && fragment->sparse_values == nullptr)
+        if (fragment->has_word)  // it is not sparse
             words_.push_back(catalog::joined_word(original, given_chunk, *fragment));
     // SAFETY: `to` has room for `count` values of the fragment's type.
     const auto make = [&](fragment_data& fragment, std::byte* to, std::size_t first,

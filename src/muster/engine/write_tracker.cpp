@@ -57,8 +57,4 @@ void write_tracker::mark(const transition& step) const noexcept {
         mark(*change.fragment, chunk_index{});
 }
 
-void write_tracker::mark_all(const chunk_data& chunk) const noexcept {
-    for (const column& values : chunk.columns) mark(*values.fragment, chunk.index);
-}
-
 }  // namespace MUSTER_NAMESPACE::detail

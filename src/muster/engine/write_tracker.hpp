@@ -56,8 +56,6 @@ public:
     void mark(const fragment_data& fragment, chunk_index chunk) const noexcept;
     /// Marks the values that a transition has stored.
     void mark(const transition& step) const noexcept;
-    /// Marks all columns of a chunk.
-    void mark_all(const chunk_data& chunk) const noexcept;
 
     void prepare(const chunk_data&, std::size_t) override {}
     void appended(const chunk_data& chunk, std::size_t, std::size_t) noexcept override {

@@ -150,7 +150,6 @@ public:
     /// Returns the first guest after `e` in the order of ids, or the null id. The null id comes
     /// before the first.
     [[nodiscard]] virtual std::uint64_t next_guest(std::uint64_t e) const noexcept = 0;
-    [[nodiscard]] virtual std::size_t guest_count() const noexcept = 0;
     /// Returns the first row from `row` on whose key is marked, or the number of rows.
     [[nodiscard]] virtual std::size_t next_marked(const chunk_data& chunk, std::size_t row,
                                                   const destroy_marks& marks) const noexcept = 0;

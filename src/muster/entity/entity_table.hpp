@@ -162,7 +162,6 @@ public:
     void forget_guests() noexcept override;
     [[nodiscard]] bool find_guest(std::uint64_t e) const noexcept override;
     [[nodiscard]] std::uint64_t next_guest(std::uint64_t e) const noexcept override;
-    [[nodiscard]] std::size_t guest_count() const noexcept override;
     [[nodiscard]] std::size_t next_marked(const chunk_data& chunk, std::size_t row,
                                           const destroy_marks& marks) const noexcept override;
     void destroy_rows(const chunk_data& chunk, std::size_t first, std::size_t count,

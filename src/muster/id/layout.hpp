@@ -53,7 +53,7 @@ enum class layout_flaw : unsigned char {
 
 /// Returns the first flaw of a layout, so that the compiler reports one message, not six.
 template <class Rep>
-constexpr layout_flaw find_flaw(const id_bits& bits) noexcept {
+consteval layout_flaw find_flaw(const id_bits& bits) noexcept {
     if (!std::is_integral_v<Rep> || !std::is_unsigned_v<Rep> || std::is_same_v<Rep, bool> ||
         !std::is_same_v<Rep, std::remove_cv_t<Rep>> || sizeof(Rep) > sizeof(std::uint64_t))
         return layout_flaw::integer;

@@ -105,8 +105,7 @@ public:
         if (slot != nullptr && slot->is_live(key))
             raise_taken(wanted, base::make_id(key, slot->version()), where);
         const version_type next = slot == nullptr ? first_version() : slot->version();
-        if (wanted.version() < next || next > Layout::last_issued_version)
-            raise_stale(wanted, next, where);
+        if (wanted.version() < next) raise_stale(wanted, next, where);
     }
     id_type create_at(id_type wanted) {
         pass_reserve_end(wanted.key());

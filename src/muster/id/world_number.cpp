@@ -38,8 +38,8 @@ public:
         while (next_ <= last && known_.contains(next_)) ++next_;
         if (next_ <= last) return &take(next_);
         const grant* oldest = nullptr;
+        // All numbers up to `last` are known, so there is a row for each width.
         for (unsigned width = 1; width <= width_of(last); ++width) {
-            if (rows_[width] == nullptr) continue;
             for (const list& candidates : *rows_[width]) {
                 const grant* const first = candidates.first;
                 if (first == nullptr || first->second.first_version > last_start) continue;

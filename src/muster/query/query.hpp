@@ -40,7 +40,7 @@ struct parallel_header;
 
 /// Refuses a call whose definition is in <muster/system/parallel.hpp> if the file does not include it.
 template <class Call>
-constexpr bool has_parallel_header() {
+consteval bool has_parallel_header() {
     constexpr bool is_included = requires { sizeof(parallel_header<Call>); };
     static_assert(is_included,
                   "muster: calls that begin with par_ need #include <muster/system/parallel.hpp>.");
@@ -344,7 +344,7 @@ private:
         return cache_->read(mine, true);
     }
     template <class Callback>
-    static constexpr bool may_divide() {
+    static consteval bool may_divide() {
         constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;
         static_assert(is_mutable,
                       "muster: par_each records changes, so it needs a world that is not const.");

@@ -138,12 +138,6 @@ void sparse_set::relocate(std::byte* to, std::byte* from, std::size_t count) con
     type_->relocate_values(to, from, count);
 }
 
-void sparse_set::replace(slot_index old, slot_index slot) noexcept {
-    if (type_->destroy != nullptr) type_->destroy(at(old), 1);
-    if (value_size_ != 0) relocate(at(old), at(slot), 1);
-    give_back(slot);
-}
-
 void sparse_set::trade(slot_index slot, slot_index other, void* aside) noexcept {
     if (value_size_ == 0) return;
     auto* const room = static_cast<std::byte*>(aside);

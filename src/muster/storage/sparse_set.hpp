@@ -309,9 +309,6 @@ public:
         if (type_->destroy != nullptr) type_->destroy(at(slot), 1);
         give_back(slot);
     }
-    /// Destroys the value in `old`, moves the value of the reserved slot there, and frees that
-    /// slot. Only for movable types.
-    void replace(slot_index old, slot_index slot) noexcept;
     /// Swaps the values of two slots, using the memory at `aside`. Only for movable types.
     void trade(slot_index slot, slot_index other, void* aside) noexcept;
     /// Moves the values, with their entities, to slots 0, 1, 2, ... in this order, which must list

@@ -58,7 +58,7 @@ inline constexpr bool patches_a_copy<Result (Owner::*)(T) const noexcept(Noexcep
 
 /// Refuses a function that cannot be called for a component, or changes only a copy of it.
 template <class Change, class T>
-constexpr bool takes_component() {
+consteval bool takes_component() {
     constexpr bool fits = std::is_invocable_v<Change, T&> && !patches_a_copy<std::decay_t<Change>>;
     static_assert(fits, "muster: the function of patch takes (T&).");
     return fits;

@@ -121,12 +121,13 @@ void parallel_stage::pass(const system_data& system) {
 
 namespace {
 
-/// Returns an access that both have and at least one writes, or null.
-const access* find_conflict(const array_list<access>& some, const array_list<access>& others) {
-    for (const access& use : some)
-        for (const access& other : others)
-            if (use.type == other.type && (use.is_written || other.is_written)) return &use;
-    return nullptr;
+/// Returns the first access that both have and at least one writes. There is one.
+const access& find_conflict(const array_list<access>& some, const array_list<access>& others) {
+    return *std::ranges::find_if(some, [&](const access& use) {
+        return std::ranges::any_of(others, [&](const access& other) {
+            return use.type == other.type && (use.is_written || other.is_written);
+        });
+    });
 }
 
 /// The steps that access a component, and those that write it, in order.
@@ -170,7 +171,7 @@ std::vector<system_conflict> find_conflicts(slice<const system_plan::step> steps
             if (ordered.is_ordered_with(second))
                 ordered.add(second);  // so that a system after it counts, too
             else if (is_other)
-                found.push_back({first.name, second.name, find_conflict(uses[i], uses[j])->name});
+                found.push_back({first.name, second.name, find_conflict(uses[i], uses[j]).name});
         }
     }
     return found;

@@ -20,7 +20,9 @@ void sequential_executor::run(unsigned count, const task& work) {
     for (unsigned i = 0; i < count; ++i) work(i);
 }
 
-namespace detail {
+}  // namespace MUSTER_NAMESPACE
+
+namespace MUSTER_NAMESPACE::detail {
 
 void call_named(std::string_view system, void (*call)(void* function, payload given),
                 void* function, payload given) {
@@ -289,5 +291,4 @@ void run_phase(const phase_host& host, executor& threads, slice<shared_work> wor
     phase_run(host, threads, works, all, touched).run();
 }
 
-}  // namespace detail
-}  // namespace MUSTER_NAMESPACE
+}  // namespace MUSTER_NAMESPACE::detail

@@ -93,7 +93,7 @@ struct call_kinds<First, Result (Owner::*)(Args...) const noexcept>
 
 /// Returns whether parameters of these types take these values of a query.
 template <class Components, class... Values>
-constexpr bool takes_values() {
+consteval bool takes_values() {
     if constexpr (Components::size == sizeof...(Values))
         return []<class... Cs>(type_list<Cs...>) {
             return (... && std::is_convertible_v<Values, Cs>);
@@ -208,7 +208,7 @@ private:
         query.each(callback);
     }
     template <class... Ps, class... Args>
-    static constexpr bool can_call_const(type_list<Ps...>, type_list<Args...>) {
+    static consteval bool can_call_const(type_list<Ps...>, type_list<Args...>) {
         return std::is_invocable_v<const Function&, Args..., const std::remove_cvref_t<Ps>&...>;
     }
     template <class... Ps>

@@ -174,13 +174,13 @@ void hook_list::subscribe(change_log& log, unsigned kinds, fragment_data* of) {
     hooks::subscriber& known = hooks_->subscribers[all.back().at];
     if (!log.is_paused && known.kinds != 0) count_logs(known.kinds, false);
     known.kinds |= kinds;
-    if (!log.is_paused && known.kinds != 0) count_logs(known.kinds, true);
+    if (!log.is_paused) count_logs(known.kinds, true);
 }
 
 /// Ends one subscription; the last ones of the list and of the log take its places.
 void hook_list::drop_subscriber(std::uint32_t at) noexcept {
     const hooks::subscriber gone = hooks_->subscribers[at];
-    if (!gone.log->is_paused && gone.kinds != 0) count_logs(gone.kinds, false);
+    if (!gone.log->is_paused) count_logs(gone.kinds, false);
     const hooks::subscriber& last = hooks_->subscribers.back();
     last.log->subscriptions[last.at].at = at;
     hooks_->subscribers[at] = last;
@@ -202,8 +202,7 @@ void hook_list::pause(change_log& log, bool is_paused) noexcept {
     if (log.is_paused == is_paused) return;
     log.is_paused = is_paused;
     for (const change_log::subscription& one : log.subscriptions)
-        if (const unsigned kinds = one.list->hooks_->subscribers[one.at].kinds; kinds != 0)
-            one.list->count_logs(kinds, !is_paused);
+        one.list->count_logs(one.list->hooks_->subscribers[one.at].kinds, !is_paused);
 }
 
 void hook_list::prepare_logs(hook_kind kind, std::size_t count) {

@@ -91,7 +91,7 @@ inline constexpr bool is_pinned = !std::is_nothrow_move_constructible_v<T>;
 
 /// Whether all fragments of this type are sparse.
 template <class T>
-constexpr bool is_always_sparse() noexcept {
+consteval bool is_always_sparse() noexcept {
     if constexpr (requires { component_traits<T>::sparse; })
         return component_traits<T>::sparse || is_pinned<T>;
     else
@@ -147,7 +147,7 @@ void construct_values(void* to, std::size_t count) {
 }
 
 template <class T>
-constexpr type_info describe() noexcept {
+consteval type_info describe() noexcept {
     using traits = component_traits<T>;
     type_info made{type_name<T>(), is_tag<T> ? 0 : sizeof(T), alignof(T)};
     // Other code rejects invalid component types with one message; this avoids follow-up errors.

@@ -10,7 +10,7 @@
 namespace MUSTER_NAMESPACE::detail {
 
 template <class T>
-constexpr std::string_view name_with_surroundings() noexcept {
+consteval std::string_view name_with_surroundings() noexcept {
     return __PRETTY_FUNCTION__;
 }
 

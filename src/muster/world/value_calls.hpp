@@ -280,7 +280,7 @@ protected:
 
 private:
     template <class Callback, class Value>
-    static constexpr bool takes_fragment() {
+    static consteval bool takes_fragment() {
         constexpr bool fits = std::is_invocable_v<Callback&, id_type, Value>;
         static_assert(fits,
                       "muster: the callback of each_fragment takes (id, void*), or (id, const "

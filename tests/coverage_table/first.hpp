@@ -1,0 +1,3 @@
+inline int first() {
+    return 1;
+}
