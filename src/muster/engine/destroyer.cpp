@@ -17,13 +17,16 @@ void destroyer::remove_participant(const destroy_participant& room) noexcept {
 }
 
 bool destroyer::concerns_rooms(std::uint64_t e) const noexcept {
-    return !participants_.empty() && (engine_.marks.test(engine_.entities.key_of(e)) ||
-                                      engine_.components.chunk_of(e).is_followed);
+    if (participants_.empty()) return false;
+    const chunk_data& chunk = engine_.components.chunk_of(e);
+    return chunk.is_followed || chunk.has_participants ||
+           engine_.marks.test(engine_.entities.key_of(e));
 }
 
 bool destroyer::concerns_rooms(const chunk_data& chunk) const noexcept {
     if (participants_.empty()) return false;
-    return chunk.is_followed || engine_.entities.next_marked(chunk, 0, engine_.marks) < chunk.size;
+    return chunk.is_followed || chunk.has_participants ||
+           engine_.entities.next_marked(chunk, 0, engine_.marks) < chunk.size;
 }
 
 /// Whether other entities may depend on this one.
