@@ -1,5 +1,6 @@
 #include <muster/base/error.hpp>
 #include <muster/base/scope_guard.hpp>
+#include <muster/base/text.hpp>
 #include <muster/relation/link.hpp>
 
 #include <new>
@@ -17,6 +18,9 @@ void link_array::reserve(std::size_t count) {
 
 link_list::link_list(const link_list& other) : is_removal(other.is_removal), type_(other.type_) {
     if (other.size() == 0) return;
+    if (type_->size != 0 && !type_->can_copy())
+        raise(errc::not_copyable,
+              text("links cannot be copied: their values, of type ", type_->name, ", cannot"));
     reserve(other.size());
     scope_guard rollback([&] {
         for (std::uint32_t i = 0; type_->destroy != nullptr && i < ends_.places(); ++i)

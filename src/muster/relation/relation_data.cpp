@@ -152,12 +152,6 @@ auto relation_data::combine_many(std::uint64_t e, const void* present, slice<voi
                 if (is_kept(target)) removed.push_back(target);
                 continue;
             }
-            if (!engine_.entities.alive(target)) {
-                if (policy == target_policy::destroy_sources) return outcome::destroys;
-                if (policy == target_policy::refuse)
-                    engine_.errors.raise_not_alive({target, {}}, "relate");
-                continue;
-            }
             place_of_added = i;
             if (known != added.ends().places()) {
                 added.swap_value(known, *list, at);
@@ -166,6 +160,14 @@ auto relation_data::combine_many(std::uint64_t e, const void* present, slice<voi
             added.reserve(1);
             added.take(*list, at);
         }
+    }
+    for (std::uint32_t at = added.ends().next(0); at != added.ends().places();
+         at = added.ends().next(at + 1)) {
+        const std::uint64_t target = added.ends()[at].other;
+        if (engine_.entities.alive(target)) continue;
+        if (policy == target_policy::destroy_sources) return outcome::destroys;
+        if (policy == target_policy::refuse) engine_.errors.raise_not_alive({target, {}}, "relate");
+        added.erase(at);
     }
     if (kept == nullptr) {
         if (added.size() == 0) return present != nullptr ? outcome::removes : outcome::none;
@@ -255,6 +257,10 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         ++fresh;
     }
     if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
+    if (!is_new && !is_edit) {  // another list replaces that of `leaving`
+        for (std::size_t i = first; i-- != 0 && steps_[i].e == e;)
+            if (ends.find(steps_[i].from) == ends.places()) call(hook_kind::remove, steps_[i]);
+    }
     for (std::size_t i = first; i < steps_.size(); ++i) call(hook_kind::insert, steps_[i]);
 }
 

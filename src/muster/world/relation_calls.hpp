@@ -370,20 +370,20 @@ private:
                     // SAFETY: `what` is the boxed function; relations pass a step.
                     function& call = *static_cast<function*>(what);
                     const auto& step = *static_cast<const detail::link_step*>(value);
-                    const auto id = [](std::uint64_t e) { return detail::to_id<Layout>(e); };
+                    const auto typed = [](std::uint64_t e) { return detail::to_id<Layout>(e); };
                     if constexpr (std::is_invocable_v<function&>) {
                         call();
                     } else if constexpr (std::is_invocable_v<function&, id_type>) {
-                        call(id(step.e));
+                        call(typed(step.e));
                     } else if constexpr (std::is_invocable_v<function&, id_type, id_type>) {
-                        call(id(step.e), id(step.from));
+                        call(typed(step.e), typed(step.from));
                     } else {
                         constexpr bool fits =
                             std::is_invocable_v<function&, id_type, id_type, id_type>;
                         static_assert(fits,
                                       "muster: a hook of a relation takes (entity, old_target, "
                                       "new_target), (entity, old_target), (entity) or nothing.");
-                        if constexpr (fits) call(id(step.e), id(step.from), id(step.to));
+                        if constexpr (fits) call(typed(step.e), typed(step.from), typed(step.to));
                     }
                 }};
     }
