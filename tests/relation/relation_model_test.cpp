@@ -152,8 +152,13 @@ private:
             default: break;
             }
         }
-        // Dead targets.
-        for (std::size_t r = 0; r < relation_count; ++r)
+        // Dead targets, in the order in which the relations were named.
+        std::vector<std::size_t> named;
+        for (const step& made : steps)
+            if ((made.what == step::kind::relate || made.what == step::kind::unrelate) &&
+                std::ranges::find(named, made.relation) == named.end())
+                named.push_back(made.relation);
+        for (const std::size_t r : named)
             for (std::size_t i = links[r].size(); i-- != 0;)
                 if (const link made = links[r][i]; !alive(made.target)) {
                     if (!is_commit) throw refused();
@@ -548,7 +553,7 @@ private:
             }
         }
         recorded_.clear();
-        ASSERT_EQ(!is_done, throws);
+        ASSERT_EQ(!is_done, throws) << log_;
     }
 
     void compare() {

@@ -113,7 +113,7 @@ private:
 
     engine& engine_;
     array_list<destroy_participant*> participants_;
-    bool is_resetting_ = false;
+    bool is_forced_ = false;  // participants are not asked whether they permit it
 };
 
 }  // namespace muster::detail

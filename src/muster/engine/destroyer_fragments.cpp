@@ -52,7 +52,7 @@ void destroyer::collect(slice<const std::uint64_t> first, cascade& all) {
         if (!fragment->destroys_owners) continue;
         for (const std::uint64_t e : engine_.components.owners_of(*fragment)) all.dying.add(e);
     }
-    if (!is_resetting_)
+    if (!is_forced_)
         for (const destroy_participant* room : participants_) room->check(all.dying);
     for (destroy_participant* room : participants_) room->arrange(all.dying);
     for (destroy_participant* room : participants_) room->release(all.dying, all.losing);

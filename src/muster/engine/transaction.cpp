@@ -373,7 +373,8 @@ bool transaction::combine(std::uint64_t e) {
 void transaction::destroy_now(target of, const journal_note& note, bool is_new_entity) {
     const system_guard acts(engine_, note.system);
     held_.clear();  // first, since the fragments of the values may be destroyed, too
-    if (is_new_entity && engine_.fragments.find(of.id) == nullptr) {  // no hook has seen it
+    if (is_new_entity && engine_.fragments.find(of.id) == nullptr &&
+        !engine_.destroyer.concerns_rooms(of.id)) {  // no hook has seen it
         engine_.destroyer.record_provenance(of);
         engine_.destroyer.rollback_spawn(of.id);
     } else {

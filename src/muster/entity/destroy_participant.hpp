@@ -60,7 +60,8 @@ public:
 
     /// Adds the entities that are destroyed together with those from `first` on. May throw.
     virtual void collect(destroy_set& dying, std::size_t first) = 0;
-    /// Throws if exactly these may not be destroyed. Not called by `reset`, which destroys all.
+    /// Throws if exactly these may not be destroyed. Not called by `reset`, which destroys all,
+    /// nor for an entity whose creation is undone.
     virtual void check(const destroy_set& dying) const = 0;
     /// Puts the entities into the order of their hooks.
     virtual void arrange(destroy_set&) {}
