@@ -9,7 +9,7 @@
 
 #include "support/allocation_count.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 bool is_aligned(const void* at, std::size_t alignment) {
@@ -89,4 +89,4 @@ TEST(arena, freeing_it_returns_all_blocks_and_makes_it_like_new) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using numbers = array_list<std::uint32_t>;
@@ -141,4 +141,4 @@ TEST(array_list, over_aligned_elements_are_aligned) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(bit_array, every_bit_is_initially_clear) {
@@ -33,4 +33,4 @@ TEST(bit_array, agrees_with_a_set_over_random_operations) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

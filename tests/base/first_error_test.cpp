@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// The text of the exception that `rethrow` throws; "nothing" if it throws none.
@@ -163,4 +163,4 @@ TEST(first_error, keeps_an_exception_that_is_attempted_while_another_is_handled)
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

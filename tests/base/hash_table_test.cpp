@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct entry {
@@ -72,4 +72,4 @@ TEST(hash_table, agrees_with_a_map_over_random_changes) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

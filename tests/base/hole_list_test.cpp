@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 constexpr std::uint32_t hole = ~std::uint32_t{0};
@@ -111,4 +111,4 @@ TEST_F(hole_lists, move_each_element_a_few_times_however_many_are_erased) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(integer, low_bits_sets_that_many_bits_and_at_most_64) {
@@ -21,4 +21,4 @@ TEST(integer, smaller_and_larger_return_minimum_and_maximum) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

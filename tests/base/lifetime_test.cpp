@@ -12,7 +12,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -42,11 +42,11 @@ TEST(lifetime, of_a_null_handle_is_over) {
 }
 
 TEST(lifetime, ends_with_its_owner) {
-    auto object = std::make_unique<owner>();
+    std::optional<owner> object(std::in_place);
     const auto handle = handle_to(*object);
     const auto copy = handle;
-    EXPECT_EQ(handle.find(), object.get());
-    EXPECT_EQ(&copy.get(), object.get());
+    EXPECT_EQ(handle.find(), &*object);
+    EXPECT_EQ(&copy.get(), &*object);
     EXPECT_EQ(code_of([&] { handle.require(); }), std::nullopt);
     object.reset();
     EXPECT_FALSE(handle.is_null());
@@ -116,4 +116,4 @@ TEST(lifetime, may_begin_and_end_on_many_threads) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

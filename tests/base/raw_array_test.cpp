@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(raw_array, keeps_its_elements_while_it_grows) {
@@ -50,4 +50,4 @@ TEST(raw_array, moving_transfers_the_allocation) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(sparse_array, find_returns_an_element_after_ensure) {
@@ -113,4 +113,4 @@ TEST(sparse_array, swap_exchanges_all_elements) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

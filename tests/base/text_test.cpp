@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(text, concatenates_strings_and_numbers) {
@@ -12,4 +12,4 @@ TEST(text, concatenates_strings_and_numbers) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(thread_number, is_constant_within_a_thread) {
@@ -26,4 +26,4 @@ TEST(thread_number, differs_between_threads) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(word_segments, capacity_doubles_with_each_segment) {
@@ -55,4 +55,4 @@ TEST(word_segments, a_small_index_range_has_one_segment) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(bundle_index, an_unknown_list_has_no_chunk) {
@@ -127,4 +127,4 @@ TEST_F(recent_sets_of, clear_forgets_all_sets) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct tag {};
@@ -161,4 +161,4 @@ TEST_F(component_lookup_of, chunks_of_lists_the_chunks_with_the_fragment) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -11,7 +11,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// Fragments a, b and c store an int, s stores a string, t is a tag.
@@ -437,4 +437,4 @@ TEST_F(cached_transitions, agree_with_the_builder_over_random_changes) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

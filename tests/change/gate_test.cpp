@@ -6,7 +6,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -150,4 +150,4 @@ TEST(gate, hooks_of_entities_close_the_fast_paths_but_defer_nothing) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

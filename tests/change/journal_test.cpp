@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// Returns the kinds of the pending changes of an entity, in recording order.
@@ -210,4 +210,4 @@ TEST(journal, agrees_with_a_map_over_random_changes) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

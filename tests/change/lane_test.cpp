@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct mark_of {
@@ -242,4 +242,4 @@ TEST(lane, no_two_threads_have_the_same_number_even_after_one_has_ended) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

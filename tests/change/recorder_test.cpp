@@ -16,7 +16,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -528,4 +528,4 @@ TEST_F(recorder_with_witnesses, agrees_with_a_list_over_random_changes) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// A value that counts those that live.
@@ -455,4 +455,4 @@ TEST(submission_queue, threads_discard_while_others_submit) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -148,4 +148,4 @@ TEST_F(extensions_of, creation_is_refused_in_a_phase_and_in_a_change) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -20,7 +20,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct place {
@@ -456,4 +456,4 @@ TEST(row_exchange, random_migrations_lose_no_one) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -18,7 +18,7 @@
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct place {
@@ -333,4 +333,4 @@ TYPED_TEST(row_follower_of, mirrors_random_programs) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

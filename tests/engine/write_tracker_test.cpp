@@ -14,7 +14,7 @@
 
 #include "support/behavior_layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct place {
@@ -287,4 +287,4 @@ TYPED_TEST(write_tracker_of, marks_all_that_random_calls_change) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <random>
 #include <set>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 constexpr std::uint64_t highest = ~std::uint64_t{0};
@@ -97,4 +97,4 @@ TEST(destroy_marks, agrees_with_a_set_over_random_keys) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

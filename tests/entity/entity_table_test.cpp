@@ -19,7 +19,7 @@
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -752,4 +752,4 @@ TEST_F(small_entity_table, an_exhausted_key_is_not_free) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

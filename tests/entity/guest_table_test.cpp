@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using table = guest_table<layouts::bound>;
@@ -79,4 +79,4 @@ TEST(guest_table, behaves_like_a_map_in_random_programs) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

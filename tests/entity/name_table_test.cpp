@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using ids = array_list<std::uint64_t>;
@@ -195,4 +195,4 @@ TEST(name_table, ids_with_one_name_do_not_slow_each_other_down) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <source_location>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(provenance, a_call_site_is_printed_as_file_name_and_line) {
@@ -66,4 +66,4 @@ TEST(provenance, many_keys_are_stored_separately) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

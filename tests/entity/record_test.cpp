@@ -9,7 +9,7 @@
 
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// Uses every bit of a narrow record.
@@ -169,4 +169,4 @@ TYPED_TEST(small_record_of, a_live_record_matches_only_ids_of_its_version_and_wo
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -166,4 +166,4 @@ TYPED_TEST(exact_ids_of, agrees_with_create_at_for_random_lists) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

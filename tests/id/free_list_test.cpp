@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct fake_slot {
@@ -244,4 +244,4 @@ TEST(tombstone_list, releases_the_keys_in_the_order_they_were_parked) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// A frontier that owns its first `owned` keys and has slots for as many.
@@ -226,4 +226,4 @@ TEST(key_frontier, exchange_takes_the_range_and_the_keys_of_another_pool) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 template <class Layout>
@@ -50,4 +50,4 @@ TYPED_TEST(key_links_of, the_word_of_a_free_key_has_another_index) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(key_set, behaves_like_an_ordered_set) {
@@ -52,4 +52,4 @@ TEST(key_set, next_finds_the_lowest_key_from_a_key_on) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -9,7 +9,7 @@
 
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 template <class Layout>
@@ -85,4 +85,4 @@ TYPED_TEST(key_stacks_of, highest_version_considers_each_top) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

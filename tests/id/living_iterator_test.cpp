@@ -13,7 +13,7 @@
 
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// Living ids by key; counts how often it is asked.
@@ -229,4 +229,4 @@ TYPED_TEST(living_iterator_of, reaches_the_end_after_the_first_and_the_last_key_
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -19,7 +19,7 @@
 #include "support/errors.hpp"
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -674,4 +674,4 @@ TEST(pool_sharing, an_id_is_known_to_the_threads_that_receive_it) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

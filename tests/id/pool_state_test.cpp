@@ -16,7 +16,7 @@
 
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 template <class Layout>
@@ -245,4 +245,4 @@ TEST(pool_state_with_threads, a_copy_of_a_state_is_independent) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using id = basic_id<layouts::bound>;
@@ -91,4 +91,4 @@ TEST(slot_array, a_copy_has_slots_of_its_own) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

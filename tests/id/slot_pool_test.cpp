@@ -10,7 +10,7 @@
 
 #include "support/layouts.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// Stores version and live mark in one half, a location in the other; stores neither key nor world.
@@ -73,4 +73,4 @@ TYPED_TEST(slot_pool_of, a_custom_slot_issues_the_same_ids_and_keeps_its_value) 
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// A set of fragments is written as bits.
@@ -708,4 +708,4 @@ TEST_F(query_cache_of, agrees_with_a_naive_evaluation_of_random_questions) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -13,7 +13,7 @@
 
 #include "support/about_chunks.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct place {
@@ -253,4 +253,4 @@ TEST_F(term_resolver_of_a_world, is_part_of_the_question) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

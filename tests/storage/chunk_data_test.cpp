@@ -11,7 +11,7 @@
 
 #include "support/errors.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using test::code_of;
@@ -236,4 +236,4 @@ TEST_F(chunk_data_with_rows, to_text_lists_the_names_of_its_fragments) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

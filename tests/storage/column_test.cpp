@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct alignas(128) over_aligned {
@@ -228,4 +228,4 @@ TEST(column, is_one_cache_line) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

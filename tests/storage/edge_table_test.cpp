@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 const transition* insert(edge_table& table, std::uint64_t key) {
@@ -194,4 +194,4 @@ TEST(edge_table, repeated_reserve_one_is_harmless) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

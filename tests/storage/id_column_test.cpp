@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 template <class Rep>
@@ -71,4 +71,4 @@ TYPED_TEST(id_column_of, copies_a_span_of_ids) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

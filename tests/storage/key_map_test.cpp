@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 constexpr std::uint64_t none = 0;
@@ -122,4 +122,4 @@ TEST(key_map, agrees_with_a_std_map_over_random_changes) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct wide {
@@ -334,4 +334,4 @@ TEST(sparse_set, a_small_key_range_has_room_for_reserved_slots) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

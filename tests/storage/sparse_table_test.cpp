@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct pinned {
@@ -644,4 +644,4 @@ TEST_F(sparse_table_of, agrees_with_a_map_over_random_changes) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(transition_ref, is_empty_at_first) {
@@ -86,4 +86,4 @@ TEST(transition, calls_hooks_before_or_after_the_move) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct small {
@@ -245,4 +245,4 @@ TEST_F(incoming_value, self_assignment_keeps_the_value) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

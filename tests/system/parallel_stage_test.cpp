@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 system_data named(std::string_view name, system_data* group = nullptr) {
@@ -77,4 +77,4 @@ TEST(find_conflicts, two_readers_have_none) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -25,7 +25,7 @@
 
 #include "support/thread_executor.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using muster_tests::thread_executor;
@@ -1134,4 +1134,4 @@ TEST(sequential_executor, calls_each_index_in_order_on_this_thread) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

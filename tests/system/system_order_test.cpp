@@ -13,7 +13,7 @@
 
 #include "support/numbered.hpp"
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 class system_order_of : public testing::Test {
@@ -166,4 +166,4 @@ TEST_F(system_order_of, work_for_nested_groups_grows_with_their_number) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 /// A function whose destructor calls `ended`.
@@ -85,4 +85,4 @@ TEST(system_registry, destroys_removed_systems_by_number_even_if_their_destructo
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

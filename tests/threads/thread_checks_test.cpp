@@ -164,6 +164,22 @@ TEST(thread_checks, undeclared_access_by_chunk_by_try_get_or_to_a_singleton_thro
     EXPECT_EQ(calls, 1);
 }
 
+TEST(thread_checks, a_const_singleton_is_only_read) {
+    world w;
+    w.spawn(position{}, health{});
+    w.set_single(velocity{});
+    thread_executor two(2);
+    w.system("move").reads<velocity>().each([](position& p) { ++p.x; });
+    const auto peek = w.system("peek").query(w.query<const health>());
+    const auto run = [&] { return test::code_of([&] { w.par_process_all(two); }); };
+    peek.execute([&](chunk_view) { (void)w.single<velocity>(); });
+    EXPECT_EQ(run(), errc::undeclared_access);
+    int calls = 0;
+    peek.execute([&](chunk_view) { calls += 1 + w.single<const velocity>().x; });
+    w.par_process_all(two);
+    EXPECT_EQ(calls, 1);
+}
+
 TEST(thread_checks, an_undeclared_patch_throws_and_writes_nothing) {
     world w;
     const entity e = w.spawn(position{}, velocity{}, health{});

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct alignas(256) wide {
@@ -35,4 +35,4 @@ TEST(boxed_value, is_empty_when_default_constructed_or_moved_from) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using ids = array_list<std::uint64_t>;
@@ -174,4 +174,4 @@ TEST(change_log, many_versions_of_one_key_are_noted_fast) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

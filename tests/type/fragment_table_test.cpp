@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 TEST(fragment_table, find_returns_no_fragment_for_an_unknown_type) {
@@ -206,4 +206,4 @@ TEST(fragment_table, many_keys_are_found_and_removed) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

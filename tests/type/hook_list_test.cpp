@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 using call = std::function<void(std::uint64_t, void*)>;
@@ -211,4 +211,4 @@ TEST_F(hook_lists, stop_at_a_hook_that_throws_and_stay_usable) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

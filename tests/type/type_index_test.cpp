@@ -15,7 +15,7 @@ template <class T>
 struct holder {};
 }  // namespace muster::test
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 template <std::size_t N>
@@ -121,4 +121,4 @@ TEST(type_index, a_list_of_types_is_numbered_by_its_order) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

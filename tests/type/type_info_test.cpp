@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct trivial {
@@ -98,12 +98,12 @@ struct storage {
 };
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
 
 template <>
 struct muster::is_trivially_relocatable<muster::detail::moved_as_bytes> : std::true_type {};
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 template <class T>
@@ -228,4 +228,4 @@ TEST(type_info, destroy_destroys_the_given_number_of_values) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -21,7 +21,7 @@ struct button {};
 
 struct without_namespace {};
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 namespace {
 
 struct of_one_file {};
@@ -68,4 +68,4 @@ TEST(type_name, is_a_constant_expression) {
 }
 
 }  // namespace
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

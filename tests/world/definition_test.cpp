@@ -11,11 +11,11 @@
 #include "support/fragment_kinds.hpp"
 
 // A fake room that saves values.
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 struct codec {
     int number;
 };
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
 
 namespace muster::test {
 namespace {

@@ -1,7 +1,7 @@
 #include <muster/base/arena.hpp>
 #include <muster/base/integer.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -35,4 +35,4 @@ void arena::free() noexcept {
     at_ = {};
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A bump allocator: `rewind` frees everything since a position at once. Runs no destructors.
 class MUSTER_API arena {
@@ -53,4 +53,4 @@ private:
     raw_array<block> blocks_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void* move_elements(void* old, std::size_t used, std::size_t capacity, std::size_t size,
                     std::size_t alignment) {
@@ -35,4 +35,4 @@ void close_elements(void* at, std::size_t tail_count, std::size_t count,
         std::memmove(at, static_cast<std::byte*>(at) + count * size, tail_count * size);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

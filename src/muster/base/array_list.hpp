@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <initializer_list>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns memory for `capacity` elements of `size` bytes, moves the first `used` elements there as
 /// bytes, and frees `old`. If `capacity` is 0, frees `old` and returns null. `std::bad_alloc`
@@ -158,4 +158,4 @@ private:
     std::size_t capacity_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -4,7 +4,7 @@
 
 #include <muster/base/config.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Reads a word that another thread may write concurrently; returns the old or the new value. Not
 /// an atomic load: g++ treats that as a clobber of all memory, so loops would reload everything.
@@ -72,4 +72,4 @@ private:
     T* at_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Bits beyond the highest bit ever set take no memory and are off.
 class bit_array {
@@ -32,4 +32,4 @@ private:
     raw_array<std::uint64_t> bits_;  // all words of its capacity are initialised
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -61,8 +61,9 @@
 #endif
 
 // MUSTER_NAMESPACE is `muster`, and for each setting that is not the default an inline namespace in
-// it, so that files with different settings do not link. All declarations are there:
-// `namespace muster::detail` continues the `detail` inside.
+// it, so that files with different settings do not link. All declarations are there, those of
+// `detail` too. Write `namespace MUSTER_NAMESPACE::detail`: g++ continues the inner `detail` also for
+// `namespace muster::detail`, but clang opens a second one.
 #if MUSTER_UNCHECKED
 #define MUSTER_IF_UNCHECKED ::inline unchecked
 #else
@@ -79,11 +80,7 @@
 #define MUSTER_IF_NO_EXCEPTIONS ::inline no_exceptions
 #endif
 #define MUSTER_NAMESPACE muster MUSTER_IF_UNCHECKED MUSTER_IF_THREAD_CHECKS MUSTER_IF_NO_EXCEPTIONS
-namespace MUSTER_NAMESPACE {
-namespace detail {}
-}  // namespace MUSTER_NAMESPACE
-
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 // NOLINTBEGIN(readability-identifier-naming): the linker shows the names of the settings
 enum class MUSTER_UNCHECKED_is : bool {};
 enum class MUSTER_THREAD_CHECKS_is : bool {};
@@ -100,4 +97,4 @@ using settings = compiled_with<MUSTER_UNCHECKED_is{MUSTER_UNCHECKED != 0},
 inline constexpr bool checked = !MUSTER_UNCHECKED;
 inline constexpr bool checks_threads = MUSTER_THREAD_CHECKS;
 inline constexpr bool sanitizes_threads = MUSTER_THREAD_SANITIZER;
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Copies `size` bytes. Most components have one of the listed sizes, which need no call.
 inline void copy_bytes(void* to, const void* from, std::size_t size) noexcept {
@@ -22,4 +22,4 @@ inline void copy_bytes(void* to, const void* from, std::size_t size) noexcept {
         std::memcpy(to, from, size);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

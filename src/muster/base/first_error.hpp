@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class first_error {
 public:
@@ -36,4 +36,4 @@ private:
 #endif
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

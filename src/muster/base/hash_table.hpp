@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Pointers to objects, which the user owns, in open addressing with linear probing. `Hash` is the
 /// member of an object with its hash, which must not change while the object is in the table.
@@ -62,4 +62,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

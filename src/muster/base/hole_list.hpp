@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Loops over the list meet the holes: choose an element for them that loops may visit, or test it.
 template <class T>
@@ -81,4 +81,4 @@ private:
     std::size_t holes_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

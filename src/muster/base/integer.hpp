@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns a word whose lowest `bits` bits are set.
 constexpr std::uint64_t low_bits(unsigned bits) noexcept {
@@ -19,4 +19,4 @@ constexpr std::uint64_t larger(std::uint64_t a, std::uint64_t b) noexcept {
     return a < b ? b : a;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 
 #include <mutex>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -50,4 +50,4 @@ void lifetime_ref::raise_not_alive(bool is_null) {
     raise(errc::world_ended, "the world of this handle has ended");
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

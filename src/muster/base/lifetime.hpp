@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct lifetime_slot {
     std::uint64_t number = 0;  // of the current lifetime; 0: free
@@ -89,4 +89,4 @@ private:
     lifetime_ref life_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Owns uninitialised memory; the user tracks which elements have a value.
 template <class T>
@@ -68,4 +68,4 @@ private:
     std::size_t capacity_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

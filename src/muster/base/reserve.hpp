@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Makes room for `more` further elements. Doubles the capacity, so that a call per element costs
 /// O(1) amortised.
@@ -16,4 +16,4 @@ void reserve_more(Vector& vector, std::size_t more) {
         vector.reserve(needed < 2 * vector.capacity() ? 2 * vector.capacity() : needed);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

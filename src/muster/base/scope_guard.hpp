@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Guard: calls `undo` when destroyed, unless `dismiss` was called.
 template <class Undo>
@@ -24,4 +24,4 @@ private:
     bool is_active_ = true;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

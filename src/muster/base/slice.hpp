@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Refers to `size` adjacent objects that another object owns.
 template <class T>
@@ -40,4 +40,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A list of at most `capacity` values, which are trivial. Up to `Few` values need no allocation.
 template <class T, std::size_t Few = 8>
@@ -37,4 +37,4 @@ private:
     array_list<T> many_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Value>
 class sparse_array {
@@ -212,4 +212,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

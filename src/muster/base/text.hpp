@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 inline void append_part(std::string& sentence, std::string_view part) {
     sentence.append(part.data(), part.size());
@@ -35,4 +35,4 @@ inline std::string place_of(const char* call, const std::source_location* where)
     return where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

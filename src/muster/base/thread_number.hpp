@@ -3,7 +3,7 @@
 
 #include <muster/base/atomic_word.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns the number of the calling thread. Threads are numbered from 0 in the order of their
 /// first call; numbers of threads that have ended are not reused.
@@ -16,4 +16,4 @@ namespace muster::detail {
     return number - 1;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

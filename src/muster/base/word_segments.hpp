@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Any thread may call any function at any time, except the destructor.
 template <class Word, class Note, unsigned IndexBits>
@@ -109,4 +109,4 @@ private:
     Word at_zero_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

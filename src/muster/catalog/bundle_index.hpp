@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// By the number of the list of types; see `find_list_index`.
 class bundle_index {
@@ -93,4 +93,4 @@ private:
     entry entries_[count + 1];
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

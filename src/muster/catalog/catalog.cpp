@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- creating fragments ------------------------------------------------------------------------
 
@@ -417,4 +417,4 @@ void catalog::forget_chunks() noexcept {
     recent_.clear();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -21,7 +21,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API catalog {
 public:
@@ -228,4 +228,4 @@ private:
     std::uint64_t internal_from_ = ~std::uint64_t{0};  // higher keys are rarely free
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

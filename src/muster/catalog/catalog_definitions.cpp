@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Looks at the shorter of the two lists first.
 bool catalog::has_rule(const fragment_data& fragment, const implied_change& rule) noexcept {
@@ -143,4 +143,4 @@ void catalog::unfollow(fragment_data& fragment) noexcept {
     parts_.graph.invalidate();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

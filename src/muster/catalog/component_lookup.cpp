@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 bool component_lookup::has(std::uint64_t e, const fragment_data& fragment) const noexcept {
     if (fragment.sparse_values != nullptr) return fragment.sparse_values->has(e);
@@ -61,4 +61,4 @@ array_list<chunk_data*> component_lookup::chunks_of(const fragment_data& fragmen
     return found;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

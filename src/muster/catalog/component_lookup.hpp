@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API component_lookup {
 public:
@@ -54,4 +54,4 @@ private:
     const sparse_table& sparse_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

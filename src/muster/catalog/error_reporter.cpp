@@ -2,7 +2,7 @@
 #include <muster/base/text.hpp>
 #include <muster/catalog/error_reporter.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns null for ids that this world did not issue: they may share the key and version of
 /// another id.
@@ -133,4 +133,4 @@ void error_reporter::raise_no_single(std::string_view type,
                                         ": call set_single first", place_of("single", &where)));
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Any thread may call it while no thread changes the world.
 class MUSTER_API error_reporter {
@@ -74,4 +74,4 @@ private:
     std::uint64_t world_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -292,4 +292,4 @@ transition_ref transition_cache::find(chunk_graph& graph, chunk_data& from,
     return made;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

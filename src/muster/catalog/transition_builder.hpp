@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns the fragments, sparse ones too, of an entity that had `kept` and to which these were added
 /// in this order, sorted by number.
@@ -52,4 +52,4 @@ private:
     entry entries_[count];
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -25,7 +25,7 @@ template <class Layout>
 struct basic_at;
 }
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 enum class change_kind : std::uint8_t {
     spawn,           // only in lanes and command buffers
@@ -149,4 +149,4 @@ struct pending_value {
     slot_index slot = no_slot;  // for a sparse fragment
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -2,7 +2,7 @@
 #include <muster/base/text.hpp>
 #include <muster/change/gate.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void gate::raise_busy(const char* call) const {
     if (is_parallel())
@@ -22,4 +22,4 @@ void gate::raise_busy(const char* call) const {
                "do it after the scope closes"));
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

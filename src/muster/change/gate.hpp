@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// One word combines all reasons against the fast paths:
 ///
@@ -110,4 +110,4 @@ struct no_guard {
     explicit no_guard(gate&) noexcept {}
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

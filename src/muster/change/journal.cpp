@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void journal::grow() {
     if (now_.entries >= none / 2)
@@ -156,4 +156,4 @@ void journal::free() noexcept {
     memory_.free();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

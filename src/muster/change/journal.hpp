@@ -22,7 +22,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct chunk_data;
 
@@ -269,4 +269,4 @@ private:
     arena memory_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -1,7 +1,7 @@
 #include <muster/base/thread_number.hpp>
 #include <muster/change/lane.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 thread_local lane* innermost = nullptr;
@@ -26,4 +26,4 @@ lane_guard::~lane_guard() {
     innermost = lane_.outer;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct chunk_data;
 
@@ -81,4 +81,4 @@ private:
     lane& lane_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 #include <muster/base/text.hpp>
 #include <muster/change/recorder.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void recorder::grow() {
     if (size_ >= ~std::uint32_t{0} / 2) raise(errc::limit, "too many changes are recorded");
@@ -57,4 +57,4 @@ void recorder::discard() noexcept {
     is_discarded_ = true;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -16,7 +16,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct recorded_change {
     std::uint64_t id = 0;  // the value of an id
@@ -106,4 +106,4 @@ private:
     bool is_kept_ = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct submission_queue::parts {
     parts() { empty.reserve(16); }  // `put_back` keeps at most this many
@@ -122,4 +122,4 @@ void submission_queue::put_ids(array_list<std::uint64_t>& unused) noexcept {
     unused.clear();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Any thread may call any function, unless noted otherwise.
 class MUSTER_API submission_queue {
@@ -54,4 +54,4 @@ private:
     atomic_word<std::uint32_t> count_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 #include <muster/change/lane.hpp>
 #include <muster/change/writer_check.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 bool writer_check::begin(const char* call, std::uint64_t world) {
     if (gate_.is_parallel()) return false;
@@ -27,4 +27,4 @@ void writer_check::end() noexcept {
     if (--calls_ == 0) writer_.store(0);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The thread that changes a world. The members exist in all builds, so that all agree on the size
 /// of a world.
@@ -29,4 +29,4 @@ private:
     std::uint32_t calls_ = 0;        // its calls that have begun and not ended
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

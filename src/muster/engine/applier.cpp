@@ -2,7 +2,7 @@
 #include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 bool applier::apply_bytes(std::uint64_t e, const transition& step,
                           slice<const pending_value> values, bool is_new_entity) noexcept {
@@ -75,4 +75,4 @@ void applier::apply_chunk(const transition& step, slice<const value_source> valu
     catalog_.fix_types(step.types_fixed);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

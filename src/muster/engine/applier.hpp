@@ -15,7 +15,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct row_mover;
 struct value_source;
@@ -64,4 +64,4 @@ private:
     scope_fence& scopes_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

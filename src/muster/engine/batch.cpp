@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -375,4 +375,4 @@ std::size_t batch::copy_fragment_now(const fragment_data& source, fragment_data&
     });
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -14,7 +14,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 struct value_source;
@@ -70,4 +70,4 @@ private:
     engine& engine_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void value_source::fill(const fragment_data& fragment, std::byte* to, std::size_t count) const {
     if (first == nullptr)
@@ -208,4 +208,4 @@ void chunk_move::end() noexcept {
     for (column& source : arriving_) source.free();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

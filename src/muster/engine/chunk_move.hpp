@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Source of the values that all rows of a chunk receive for one fragment.
 struct value_source {
@@ -95,4 +95,4 @@ private:
     array_list<column> leaving_;   // per column of the source, if `is_kept`: the dropped values
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

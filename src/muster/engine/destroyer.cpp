@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void destroyer::remove_participant(const destroy_participant& room) noexcept {
     participants_.erase_if([&](const destroy_participant* known) { return known == &room; });
@@ -330,4 +330,4 @@ void destroyer::drop_all(sparse_set& set) noexcept {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

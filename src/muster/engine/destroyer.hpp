@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class destroy_participant;
 class destroy_set;
@@ -116,4 +116,4 @@ private:
     bool is_forced_ = false;  // participants are not asked whether they permit it
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Everything that one operation destroys.
 struct destroyer::cascade {
@@ -267,4 +267,4 @@ void destroyer::rebind(const orphans& pending, const type_info& info, type_index
     engine_.sparse.remove(*set);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

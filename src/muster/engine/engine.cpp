@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 engine::engine(entity_directory& directory, world_number&& taken, const layout_facts& facts,
                bool keeps_provenance, settings)
@@ -72,4 +72,4 @@ void engine::collect_garbage() {
     scratch.free();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -47,7 +47,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct MUSTER_API engine {
     /// What the engine has to know of a layout.
@@ -197,4 +197,4 @@ inline void open_scope::commit() {
         owner.transaction.apply_recorded();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Throws if the entity is not alive, or away.
 void entity_changes::require(target of, const char* call) const {
@@ -453,4 +453,4 @@ void* entity_changes::find_stored(target of, const fragment_data& fragment, cons
     return engine_.components.find(of.id, fragment);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

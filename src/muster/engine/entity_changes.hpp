@@ -14,7 +14,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 
@@ -95,4 +95,4 @@ private:
     engine& engine_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

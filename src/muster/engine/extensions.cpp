@@ -5,7 +5,7 @@
 #include <muster/base/text.hpp>
 #include <muster/engine/extensions.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void* extensions::add(type_index type, const recipe& how, void* owner) {
     gate_.refuse_in_change("the first use of an extension");
@@ -36,4 +36,4 @@ void extensions::clear() noexcept {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

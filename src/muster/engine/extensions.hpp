@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API extensions {
 public:
@@ -65,4 +65,4 @@ private:
     const construction* innermost_ = nullptr;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void end_pending(const fragment_data& fragment, void* value, slot_index slot) noexcept {
     if (value != nullptr && fragment.type->destroy != nullptr) fragment.type->destroy(value, 1);
@@ -98,4 +98,4 @@ void held_values::clear() noexcept {
     scratch_.rewind({});
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct value_source;
 
@@ -51,4 +51,4 @@ private:
     array_list<pending_value> values_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

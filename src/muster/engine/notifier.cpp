@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Throws `errc::unbalanced_scope` and drops the changes of a hook that leaves a scope open: their
 /// order would be undefined.
@@ -322,4 +322,4 @@ void notifier::end_observers() noexcept {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

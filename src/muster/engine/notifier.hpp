@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class open_scope;
 
@@ -155,4 +155,4 @@ private:
     array_list<value_log*> value_logs_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 
 #include <muster/change/journal.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 class transaction;
@@ -62,4 +62,4 @@ struct closing {
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

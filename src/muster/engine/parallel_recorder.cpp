@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct parallel_recorder::lanes {
     std::vector<std::unique_ptr<lane>> all;  // kept for later phases
@@ -472,4 +472,4 @@ void parallel_recorder::collect_garbage() {
     if (lanes_ != nullptr) lanes_->all.clear();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

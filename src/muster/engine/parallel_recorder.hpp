@@ -16,7 +16,7 @@
 #include <source_location>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 
@@ -114,4 +114,4 @@ private:
     atomic_word<std::uintptr_t> owner_thread_{this_thread()};  // see `apply_submitted_on_owner`
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 chunk_data& row_exchange::guest_chunk(slice<fragment_data* const> set) {
     fragment_data& mark =
@@ -129,4 +129,4 @@ void row_exchange::destroy_away(std::uint64_t e) noexcept {
     --away_count_;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -17,14 +17,14 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 
 /// The fragment of guests, so that they have chunks of their own. A guest cannot lose it.
 struct guest_mark {};
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
 
 template <>
 struct muster::component_traits<muster::detail::guest_mark> {
@@ -32,7 +32,7 @@ struct muster::component_traits<muster::detail::guest_mark> {
     static constexpr bool unique = true, internal = true;
 };
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API row_exchange {
 public:
@@ -75,4 +75,4 @@ private:
     std::size_t away_count_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- row_mover ---------------------------------------------------------------------------------
 
@@ -233,4 +233,4 @@ void row_move::end() noexcept {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Moves an entity for which user code runs, or memory is needed. The caller owns the given values
 /// until the move is final. This object owns the default values until then, and the dropped values
@@ -72,4 +72,4 @@ private:
     bool is_there_ = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -12,10 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The parts of a world that moves of rows use.
-struct row_mover {
+struct MUSTER_API row_mover {
     gate& changes;
     chunk_graph& graph;
     sparse_table& sparse;
@@ -38,4 +38,4 @@ struct row_mover {
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include <muster/engine/engine.hpp>
 #include <muster/engine/row_move.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Apply>
 void transaction::run(Apply apply) {
@@ -77,4 +77,4 @@ void applier::apply(std::uint64_t e, const transition& step, slice<pending_value
     finish(e, step, values);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -74,4 +74,4 @@ void sorter::sort_like(fragment_data& fragment, const fragment_data& other) {
     writes_.mark(fragment, {});
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <muster/storage/sparse_set.hpp>
 #include <muster/type/fragment_data.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class write_tracker;
 
@@ -31,4 +31,4 @@ private:
     const write_tracker& writes_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -485,4 +485,4 @@ void spawner::record_many(id_span out, chunk_data& given_chunk, const row_values
     guard.keep();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 class held_values;
@@ -146,4 +146,4 @@ private:
     engine& engine_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

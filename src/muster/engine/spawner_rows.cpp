@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- limits ------------------------------------------------------------------------------------
 
@@ -232,4 +232,4 @@ std::uint64_t spawner::make_fragment(const type_info& own, std::string_view name
     return made;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

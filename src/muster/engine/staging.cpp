@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 array_list<fragment_data*> fragments_for(const engine& owner, const chunk_data& given,
                                          const target* prototype) {
@@ -157,4 +157,4 @@ void staging::commit() {
     is_committed_ = true;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

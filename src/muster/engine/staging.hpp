@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 
@@ -54,8 +54,8 @@ private:
                                  const target* prototype) const;
     void move_values(chunk_data& into) noexcept;
 
-    engine& engine_;
     chunk_data staged_;  // outside of the graph
+    engine& engine_;
     std::size_t count_;
     array_list<fragment_data*> fragments_;  // all fragments of the entities
     array_list<std::uint64_t> words_;       // of those in chunks
@@ -69,4 +69,4 @@ private:
 [[nodiscard]] array_list<fragment_data*> fragments_for(const engine& owner, const chunk_data& given,
                                                        const target* prototype);
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

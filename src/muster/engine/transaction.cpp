@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- scopes ------------------------------------------------------------------------------------
 
@@ -24,6 +24,7 @@ void transaction::replace(const open_scope& open, open_scope* by) noexcept {
 }
 
 void open_scope::cancel() noexcept {
+    // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): `end` removes it from the list of scopes
     if (owner_->transaction.innermost_ != this) {
         // Inner scopes may still use the entries, so the next inner scope drops them when it ends.
         inner_->start_ = start_;
@@ -62,11 +63,13 @@ void transaction::cancel(const std::source_location* where) {
 void transaction::drop_scopes(const open_scope* kept) noexcept {
     open_scope* open = innermost_;
     while (open != nullptr && open != kept && open->is_users_)
+        // NOLINTNEXTLINE(clang-analyzer-cplusplus.NewDelete): it removes itself from the list
         delete static_cast<scope*>(std::exchange(open, open->outer_));
 }
 
 void transaction::cancel_all() noexcept {
-    for (drop_scopes(nullptr); innermost_ != nullptr; drop_scopes(nullptr)) innermost_->cancel();
+    for (drop_scopes(nullptr); innermost_ != nullptr; drop_scopes(nullptr))
+        innermost_->cancel();  // NOLINT(clang-analyzer-cplusplus.NewDelete): see `drop_scopes`
 }
 
 void transaction::raise_unbalanced(const char* call, const std::source_location* where) const {
@@ -425,4 +428,4 @@ void transaction::apply_barrier(const journal_group& group) {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <span>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API transaction final : public scope_fence {
 public:
@@ -116,4 +116,4 @@ private:
     bool is_kept_ = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -1,7 +1,7 @@
 #include <muster/base/reserve.hpp>
 #include <muster/engine/write_tracker.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void write_tracker::begin() {
     gate_.refuse_in_scope("tracking writes");
@@ -61,4 +61,4 @@ void write_tracker::mark_all(const chunk_data& chunk) const noexcept {
     for (const column& values : chunk.columns) mark(*values.fragment, chunk.index);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

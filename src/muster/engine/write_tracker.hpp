@@ -19,7 +19,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API write_tracker final : public row_follower {
 public:
@@ -85,4 +85,4 @@ private:
     std::uint32_t users_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

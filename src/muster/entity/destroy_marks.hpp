@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class destroy_marks {
 public:
@@ -30,4 +30,4 @@ private:
     bit_array bits_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

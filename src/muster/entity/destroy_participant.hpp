@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <unordered_set>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The entities that one operation destroys, each once, in the order of their hooks.
 class destroy_set {
@@ -78,4 +78,4 @@ protected:
     ~destroy_participant() = default;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Where the values of an entity are. An entity without components is in the empty chunk.
 struct location {
@@ -216,4 +216,4 @@ private:
     std::uint64_t null_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

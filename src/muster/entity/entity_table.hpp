@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Layout>
 class MUSTER_API entity_table {
@@ -218,4 +218,4 @@ private:
     entity_table<Layout>& table_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

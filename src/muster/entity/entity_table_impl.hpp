@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Layout>
 struct entity_table<Layout>::sharing {
@@ -508,4 +508,4 @@ std::string entity_adapter<Layout>::slot_text(std::uint64_t e) const {
                : text("slot ", key, " has used its last version");
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Layout>
 class guest_table {
@@ -113,4 +113,4 @@ private:
     array_list<id_type> merged_;  // memory for `order`; empty
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

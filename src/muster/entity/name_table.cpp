@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct name_table::tables {
     struct entry;
@@ -105,4 +105,4 @@ void name_table::visit(void (*call)(const void* what, std::uint64_t id, std::str
     for (const auto& [id, owner] : tables_->by_id) call(what, id, owner.name->first);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

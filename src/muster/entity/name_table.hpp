@@ -12,7 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Ids are passed as `basic_id::value`. Many ids may share a name; an id has at most one name.
 class MUSTER_API name_table {
@@ -61,4 +61,4 @@ private:
     tables* tables_ = nullptr;  // allocated with the first name
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

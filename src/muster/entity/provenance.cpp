@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct provenance::table {
     std::unordered_map<std::uint64_t, entry> by_key;
@@ -30,4 +30,4 @@ const provenance::entry* provenance::find(std::uint64_t key, std::uint64_t versi
                                                                              : nullptr;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

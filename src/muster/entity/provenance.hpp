@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The last destruction of each key.
 class MUSTER_API provenance {
@@ -38,4 +38,4 @@ private:
     table* table_ = nullptr;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

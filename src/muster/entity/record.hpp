@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A slot as `slot_pool` defines it, extended by a location.
 template <class Layout>
@@ -112,4 +112,4 @@ template <class Layout>
 using record =
     std::conditional_t<narrow_record<Layout>::fits, narrow_record<Layout>, wide_record<Layout>>;
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

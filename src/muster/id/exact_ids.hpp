@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <span>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Only the pool's thread may use it. The keys must differ. Between `check` and `create`, the pool
 /// must not create or destroy ids.
@@ -136,4 +136,4 @@ private:
     std::uint64_t group_number_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

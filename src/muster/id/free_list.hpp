@@ -22,7 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns any key except `key`: the slot of a key that no list contains must not hold its own key.
 [[nodiscard]] constexpr std::uint64_t other_key(std::uint64_t key) noexcept {
@@ -202,4 +202,4 @@ private:
     std::uint64_t head_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -22,7 +22,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Indices `first`, `first + 1`, ...
 struct index_run {
@@ -232,4 +232,4 @@ private:
     atomic_word<std::uint64_t> reserve_end_;  // like pool_end_, plus the keys taken since
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

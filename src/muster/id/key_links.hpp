@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Layout>
 struct key_links {
@@ -77,4 +77,4 @@ struct key_links {
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A template, so that programs without a pool do not compile it.
 template <class Key = std::uint64_t>
@@ -87,4 +87,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

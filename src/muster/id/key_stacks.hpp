@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Any thread may call any function at any time. `slots` are those of the pool.
 template <class Layout>
@@ -158,4 +158,4 @@ private:
     stack stacks_[stack_count];
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// `Source` has `next_after(id)`, which returns the living id that comes after this id in its order,
 /// or the null id. The source may change during the iteration: an iterator holds an id, not an
@@ -43,4 +43,4 @@ private:
     Id at_;  // null at the end
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// While it exists, the pool may be used only through this object, `find`, and `take_keys` and the
 /// functions that go with it. `Slot` also has
@@ -110,4 +110,4 @@ private:
     atomic_word<std::uint64_t> fresh_;  // like the pool's
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

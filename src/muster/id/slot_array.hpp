@@ -21,7 +21,7 @@
 #include <cstring>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// `slot_pool.hpp` documents `Slot`. An *index* counts keys from `dense_first_key()`. A copy has
 /// the slots of the original.
@@ -217,4 +217,4 @@ private:
     id_type first_id_;  // the first id of the pool
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include <source_location>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The keys of a pool, for its messages.
 struct key_counts {
@@ -108,4 +108,4 @@ template <class Layout>
           text(key, " is a tombstone: recycle_tombstones() makes it usable again", place));
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

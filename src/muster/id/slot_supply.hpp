@@ -17,7 +17,7 @@
 #include <span>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The keys whose versions have run out.
 template <class Slot>
@@ -262,4 +262,4 @@ private:
     spent_keys<Slot> spent_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

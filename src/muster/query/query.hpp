@@ -166,6 +166,13 @@ public:
         changes.commit();
     }
 
+    template <class Query = basic_query>
+    [[nodiscard]] Query each() const {
+        static_assert(!std::is_same_v<Query, basic_query>,
+                      "muster: a query is a range itself: write for (auto [e, p] : query).");
+        return *this;
+    }
+
     /// Calls `callback(chunk_view)` for each chunk that has entities. With sparse fragments, calls
     /// it for each run of entities whose components are adjacent.
     template <class Callback>

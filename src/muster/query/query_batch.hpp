@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A batch changes all matching entities, chunk by chunk; unaffected components move as whole
 /// columns. It returns the number of entities that it affects in the current world. In a scope,
@@ -146,4 +146,4 @@ private:
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

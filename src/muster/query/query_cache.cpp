@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void terms::raise_too_many() {
     raise(errc::limit, text("a query has at most ", limit, " terms"));
@@ -389,4 +389,4 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk,
     return made;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

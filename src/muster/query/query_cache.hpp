@@ -21,7 +21,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A term that is checked for each entity: its fragment, or another of its `any` group, is sparse.
 struct sparse_term {
@@ -190,4 +190,4 @@ private:
     state refreshed_;  // when all lists were last up to date
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The query that the parameters of a callback describe.
 template <class Layout, class... Args>
@@ -38,4 +38,4 @@ template <class Layout, class Owner, class Result, bool Noexcept, class... Args>
 struct query_of<Layout, Result (Owner::*)(Args...) const noexcept(Noexcept)>
     : deduced_query<Layout, Args...> {};
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns the ids of a chunk, row by row.
 template <class Layout>
@@ -211,4 +211,4 @@ private:
     std::tuple<query_column<Ts>...> columns_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

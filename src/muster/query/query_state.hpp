@@ -15,7 +15,7 @@
 #include <span>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The world that a query of `Layout` reads, and the scopes that its loops open. `const Layout`
 /// stands for a const world: its queries open no scope, create no fragment and share no state but
@@ -209,4 +209,4 @@ protected:
     mutable match_list* list_ = nullptr;  // null: not looked up yet
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

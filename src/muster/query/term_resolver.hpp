@@ -14,7 +14,7 @@
 
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Threads of a parallel phase may call all functions at the same time; `version` does not change
 /// during a phase.
@@ -56,4 +56,4 @@ struct term_match {
     explicit operator bool() const noexcept { return from != source::none; }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

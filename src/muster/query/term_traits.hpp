@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class T>
 struct query_column;
@@ -94,4 +94,4 @@ struct lane_column {
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 enum class term_kind : std::uint8_t {
     with,
@@ -105,4 +105,4 @@ private:
     };
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -23,7 +23,7 @@
 #include <new>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The location of an entity that a sparse set leads to.
 struct lane_place {
@@ -190,4 +190,4 @@ private:
     walk_here<Layout>* walk_ = nullptr;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Calls `callback(lane)` for each lane.
 template <class Callback>
@@ -380,4 +380,4 @@ void walk<Layout>::find(void* from, void* cache, void* list, batch_targets& foun
         for (std::size_t i = 0; i < run.count; ++i) found.ids.push_back(run.ids[i].value());
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

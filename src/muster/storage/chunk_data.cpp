@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 chunk_data::chunk_data() = default;
 
@@ -125,4 +125,4 @@ std::string to_text(const chunk_data& chunk) {
     return made + ">";
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

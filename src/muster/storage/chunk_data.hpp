@@ -24,7 +24,7 @@
 #include <span>
 #include <string>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct MUSTER_API chunk_data {
     // The members that every change reads are on the first two cache lines.
@@ -172,4 +172,4 @@ private:
 /// "<position, velocity>"
 MUSTER_API std::string to_text(const chunk_data& chunk);
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

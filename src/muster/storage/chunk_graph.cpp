@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -228,4 +228,4 @@ void chunk_graph::forget_chunks_of(fragment_data& fragment) noexcept {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

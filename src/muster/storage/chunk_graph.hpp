@@ -25,7 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API chunk_graph {
 public:
@@ -122,4 +122,4 @@ private:
     row_follower* follower_ = nullptr;  // of all chunks
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -74,4 +74,4 @@ void column::free() noexcept {
     data = no_values;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

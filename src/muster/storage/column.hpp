@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Addresses of the caller's arguments. An argument may lie in a column; a function that
 /// reallocates the column updates the address.
@@ -101,4 +101,4 @@ private:
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -1,6 +1,6 @@
 #include <muster/storage/edge_table.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void transition_ref::release(const transition* owned) noexcept {
     delete owned;
@@ -60,4 +60,4 @@ void edge_table::clear() noexcept {
     size_ = 0;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The key of an edge:
 ///
@@ -80,4 +80,4 @@ private:
     array_list<place> room_;  // the memory of places_; empty if that is `nothing`
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

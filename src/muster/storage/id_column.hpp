@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Rep>
 [[nodiscard]] inline std::uint64_t read_id_as(const std::byte* from) noexcept {
@@ -59,4 +59,4 @@ struct id_span {
     }
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Word, Word Absent>
 Word* key_map<Word, Absent>::no_words() noexcept {
@@ -83,4 +83,4 @@ template class key_map<sparse_entry, sparse_entry{~std::uint64_t{0}}>;
 template class key_map<std::uint64_t, 0>;
 template class key_map<std::uint8_t, 0>;
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

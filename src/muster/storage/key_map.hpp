@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A word of a sparse set; see `sparse_set::id_shape`. A distinct type, so that it is not mistaken
 /// for an id.
@@ -98,4 +98,4 @@ private:
     sparse_array<Word> overflow_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct chunk_data;
 
@@ -43,4 +43,4 @@ protected:
     ~row_follower() = default;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

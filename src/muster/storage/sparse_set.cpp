@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -230,4 +230,4 @@ array_list<slot_index> sparse_set::slots() const {
     return all;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

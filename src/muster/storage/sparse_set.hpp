@@ -29,7 +29,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// The index of a value in a sparse set.
 enum class slot_index : std::uint32_t {};
@@ -444,4 +444,4 @@ private:
     const type_info* type_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

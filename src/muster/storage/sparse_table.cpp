@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 sparse_table::~sparse_table() {
     for (const sparse_set* set : all_) delete set;
@@ -163,4 +163,4 @@ void sparse_table::trim() noexcept {
     for (word_map* map : summaries_) map->trim();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API sparse_table {
 public:
@@ -146,4 +146,4 @@ private:
     std::size_t notifying_ = 0;                // sets whose removals notify anyone
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -21,7 +21,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct chunk_data;
 
@@ -102,4 +102,4 @@ private:
     transition* owned_ = nullptr;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -14,7 +14,12 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
+
+template <class T>
+inline constexpr bool is_world = false;
+template <class Layout>
+inline constexpr bool is_world<basic_world<Layout>> = true;
 
 /// Reports in one sentence why a type cannot be a component.
 template <class T>
@@ -26,16 +31,35 @@ struct check_component {
                   "a struct for other arrays.");
     static_assert(std::is_array_v<T> || std::is_destructible_v<T>,
                   "muster: a component must be destructible.");
+    static_assert(!is_world<T>,
+                  "muster: a world is no component, and functions do not receive it: capture it.");
     static constexpr bool passed = true;
 };
 
 template <class T>
 inline constexpr bool is_component = check_component<T>::passed;
 
-/// Refuses a function that cannot be called for a component.
+/// Whether a function with one parameter takes it by value; false if the parameter is generic.
+template <class Function>
+inline constexpr bool patches_a_copy = [] {
+    if constexpr (requires { &Function::operator(); })
+        return patches_a_copy<decltype(&Function::operator())>;
+    else
+        return false;
+}();
+template <class Result, class T, bool Noexcept>
+inline constexpr bool patches_a_copy<Result (*)(T) noexcept(Noexcept)> = !std::is_reference_v<T>;
+template <class Owner, class Result, class T, bool Noexcept>
+inline constexpr bool patches_a_copy<Result (Owner::*)(T) noexcept(Noexcept)> =
+    !std::is_reference_v<T>;
+template <class Owner, class Result, class T, bool Noexcept>
+inline constexpr bool patches_a_copy<Result (Owner::*)(T) const noexcept(Noexcept)> =
+    !std::is_reference_v<T>;
+
+/// Refuses a function that cannot be called for a component, or changes only a copy of it.
 template <class Change, class T>
 constexpr bool takes_component() {
-    constexpr bool fits = std::is_invocable_v<Change, T&>;
+    constexpr bool fits = std::is_invocable_v<Change, T&> && !patches_a_copy<std::decay_t<Change>>;
     static_assert(fits, "muster: the function of patch takes (T&).");
     return fits;
 }
@@ -157,4 +181,4 @@ public:
     void assign(void*, const void*) noexcept {}
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -5,7 +5,7 @@
 #include <muster/entity/entity_table_impl.hpp>
 #include <muster/store/store.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class Layout>
 inline constexpr type_info id_type_info{"id", sizeof(basic_id<Layout>), alignof(basic_id<Layout>)};
@@ -128,4 +128,4 @@ void store<Layout>::reserve(chunk_data& into, std::size_t count) {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

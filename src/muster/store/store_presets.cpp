@@ -1,6 +1,6 @@
 #include <muster/store/store_impl.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template class MUSTER_API entity_table<layouts::compact>;
 template class MUSTER_API entity_adapter<layouts::compact>;
@@ -15,4 +15,4 @@ template class MUSTER_API entity_adapter<layouts::packed>;
 template class MUSTER_API component_access<layouts::packed>;
 template class MUSTER_API store<layouts::packed>;
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- marks -------------------------------------------------------------------------------------
 
@@ -176,4 +176,4 @@ std::vector<system_conflict> find_conflicts(slice<const system_plan::step> steps
     return found;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Some systems, to find out whether `before` or `after` orders another system, or a group that it
 /// is in, with one of them or their groups.
@@ -100,4 +100,4 @@ private:
 [[nodiscard]] MUSTER_API std::vector<system_conflict> find_conflicts(
     slice<const system_plan::step> steps);
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// One value, by address. Numbers are also stored by value, so that a system may take another
 /// numeric type.
@@ -88,4 +88,4 @@ T take_payload(payload given, std::size_t place) {
     raise_bad_payload(given, place, type_name<T>());
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

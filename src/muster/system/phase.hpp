@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// How long the rows of a loop took recently. Loops that are certainly short are not always
 /// measured.
@@ -117,4 +117,4 @@ void run_briefly(World& owner, Call call) {
 MUSTER_API void call_named(std::string_view system, void (*call)(void* function, payload given),
                            void* function, payload given);
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void raise_bad_payload(payload given, std::size_t place, std::string_view wanted) {
     std::string what = given.empty() ? "nothing" : std::string();
@@ -18,7 +18,7 @@ void raise_bad_payload(payload given, std::size_t place, std::string_view wanted
         what += text(what.empty() ? "" : ", ", value.type_name);
     raise(errc::bad_payload,
           text("it takes ", wanted, " as value ", place + 1, ", but was called with ", what,
-               "; pass it with process_with(), or take a component by reference"));
+               "; pass it to process_with() or process_all(), or take a component by reference"));
 }
 
 struct schedule::parts {
@@ -266,4 +266,4 @@ std::vector<system_conflict> schedule::conflicts(system_data* system) {
     return find_conflicts({system->plan.steps.data(), system->plan.steps.size()});
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class stopwatch {
 public:
@@ -21,4 +21,4 @@ private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

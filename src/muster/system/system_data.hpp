@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct system_data;
 
@@ -105,4 +105,4 @@ struct system_data {
 MUSTER_API void call_function(system_data& system, const system_function& what, payload given,
                               std::string_view& current_system);
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

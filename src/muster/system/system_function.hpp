@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 // ---- parameters of a user's function -----------------------------------------------------------
 
@@ -267,4 +267,4 @@ template <class Layout, class Function>
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 system_order::system_order(const system_registry& systems, system_data& root) {
     add_nodes(root);
@@ -202,4 +202,4 @@ void system_order::raise_cycle(const std::vector<node_index>& members) {
                                     nodes_[path.back()].system->name, "\""));
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

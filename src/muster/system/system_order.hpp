@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API system_order {
 public:
@@ -69,4 +69,4 @@ private:
     std::size_t work_ = 0;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

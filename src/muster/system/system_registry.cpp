@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 std::string_view system_registry::keep_name(std::string_view name) {
     const auto known = names_.find(name);
@@ -102,4 +102,4 @@ std::string_view system_registry::missing_name(std::uint64_t number) const noexc
     return found->name;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API system_registry {
 public:
@@ -63,4 +63,4 @@ private:
     missing* missing_ = nullptr;  // owned; the latest
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

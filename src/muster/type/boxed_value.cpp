@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 boxed_value::boxed_value(const type_info& info) : type(&info) {
     const std::size_t alignment = larger(info.alignment, alignof(void*));
@@ -30,4 +30,4 @@ boxed_value::~boxed_value() {
     std::free(room);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

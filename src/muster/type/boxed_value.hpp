@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Owns memory for a value and, once `filled`, the value itself. Movable, not copyable.
 class MUSTER_API boxed_value {
@@ -34,4 +34,4 @@ public:
     bool filled = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

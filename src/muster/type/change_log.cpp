@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void change_log::grow(std::size_t more) {
     const std::size_t wanted = larger(larger(ids_.size() + unread_ + more, room_ * 2), 16);
@@ -60,4 +60,4 @@ void change_log::clear() noexcept {
     epoch_ = 1;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

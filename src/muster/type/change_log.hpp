@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class hook_list;
 struct fragment_data;
@@ -85,4 +85,4 @@ private:
     std::uint32_t holders_ = 1;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

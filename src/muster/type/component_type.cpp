@@ -2,7 +2,7 @@
 #include <muster/base/text.hpp>
 #include <muster/type/component_type.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 type_info describe(const component_type& type) {
     constexpr std::size_t limit = std::size_t{1} << 40;
@@ -33,4 +33,4 @@ type_info describe(const component_type& type) {
     return made;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

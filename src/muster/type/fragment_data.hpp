@@ -23,7 +23,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class row_follower;
 class sparse_set;
@@ -210,4 +210,4 @@ inline const fragment_data* select_branchless(bool wanted, const fragment_data* 
         (reinterpret_cast<std::uintptr_t>(other) & ~mask));
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 constinit const fragment_data no_fragment;
 
@@ -224,4 +224,4 @@ bool fragment_table::id_table::put(entry added) noexcept {
     return false;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

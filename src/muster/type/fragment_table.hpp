@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API fragment_table {
 public:
@@ -101,4 +101,4 @@ private:
     bool tracks_writes_ = false;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

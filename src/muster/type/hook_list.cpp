@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct hook_list::hook {
     hook_function what;  // its function object keeps its address when the hook moves
@@ -273,4 +273,4 @@ void hook_list::run(hook_kind kind, std::uint64_t e, void* value) {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -14,7 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct fragment_data;
 
@@ -131,4 +131,4 @@ private:
     bool is_counted_ = false;  // in `active_lists_`
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -7,7 +7,7 @@
 #include <string>
 #include <typeinfo>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -84,4 +84,4 @@ list_index number_list() noexcept {
     return list_index{++last};
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

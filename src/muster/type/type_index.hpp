@@ -19,7 +19,7 @@ namespace std {
 class type_info;
 }
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 enum class type_index : std::uint32_t {};
 enum class list_index : std::uint32_t {};
@@ -78,4 +78,4 @@ list_index find_list_index() noexcept {
     return list_slot<Ts...>::value;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 bool sparse_by_default = false;
 
@@ -46,4 +46,4 @@ void type_info::construct_values(void* at, std::size_t count) const {
         std::memset(at, 0, count * size);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

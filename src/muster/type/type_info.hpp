@@ -8,6 +8,7 @@
 #pragma once
 
 #include <muster/base/config.hpp>
+#include <muster/type/copyable.hpp>
 #include <muster/type/type_name.hpp>
 
 #include <cstddef>
@@ -22,15 +23,6 @@ namespace MUSTER_NAMESPACE {
 /// then moves it as bytes. Specialise it for your own types that qualify.
 template <class T>
 struct is_trivially_relocatable : std::is_trivially_copyable<T> {};
-
-namespace detail {
-template <class T>
-constexpr bool guess_copyable() noexcept;
-}  // namespace detail
-/// True if a `T` can be copied. A container claims to be copyable even if its elements are not, so
-/// its `value_type` is checked, too. Specialise it for your own types with such a member.
-template <class T>
-struct is_copyable : std::bool_constant<detail::guess_copyable<T>()> {};
 
 /// Traits that the world reads at the first use of the C++ type `T`. Specialise it for your types:
 ///     template <> struct muster::component_traits<secret> { static constexpr bool hidden = true; };
@@ -88,19 +80,6 @@ struct type_info {
     /// Constructs like `construct`. Requires `can_construct()`.
     MUSTER_API void construct_values(void* at, std::size_t count) const;
 };
-
-template <class T>
-constexpr bool guess_copyable() noexcept {
-    if constexpr (std::is_array_v<T>)  // refused as a component, with a sentence of its own
-        return is_copyable<std::remove_extent_t<T>>::value;
-    else if constexpr (!std::is_copy_constructible_v<T>)
-        return false;
-    else if constexpr (requires { typename T::value_type; })
-        return std::is_same_v<typename T::value_type, T> ||
-               is_copyable<typename T::value_type>::value;
-    else
-        return true;
-}
 
 /// A type without state: only its presence matters.
 template <class T>

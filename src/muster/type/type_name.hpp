@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 template <class T>
 constexpr std::string_view name_with_surroundings() noexcept {
@@ -27,4 +27,4 @@ constexpr std::string_view type_name() noexcept {
     return all.substr(before_name, all.size() - before_name - after_name);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

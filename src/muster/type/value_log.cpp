@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void value_log::add(last_value& kept) noexcept {
     if (is_paused) return;
@@ -40,4 +40,4 @@ void value_log::clear() noexcept {
     }
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

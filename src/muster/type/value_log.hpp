@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A removed value, and the entity that had it. The last log that has it deletes it.
 struct last_value {
@@ -75,4 +75,4 @@ private:
     std::uint32_t holders_ = 1;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -104,7 +104,13 @@ public:
     template <class T, class... Values>
     T& append(at_type e, Values&&... values) {
         const auto append_all = [&](T& all) {
-            (static_cast<void>(all.push_back(std::forward<Values>(values))), ...);
+            constexpr bool fits =
+                (... && requires { all.push_back(std::forward<Values>(values)); });
+            static_assert(fits,
+                          "muster: append takes values for push_back of the component itself, not "
+                          "of a member: use patch for a struct with a container.");
+            if constexpr (fits)
+                (static_cast<void>(all.push_back(std::forward<Values>(values))), ...);
         };
         if (store_.changes.will_have(e, store_.template find_fragment<T>(), "append"))
             return patch<T>(e, append_all);
@@ -218,18 +224,20 @@ public:
         set(at_type(self, where), std::forward<T>(value));
     }
     /// Returns the singleton T. Throws `errc::missing_component` if it was not set. May be called
-    /// in a phase, like `get`.
+    /// in a phase, like `get`; there, `single<const T>` only reads.
     template <class T>
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
         T* const found = try_get<T>(self<T>());
-        if (found == nullptr) store_.errors.raise_no_single(detail::type_name<T>(), where);
+        if (found == nullptr)
+            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), where);
         return *found;
     }
     template <class T>
     [[nodiscard]] const T& single(
         std::source_location where = std::source_location::current()) const {
         const T* const found = try_get<T>(self<T>());
-        if (found == nullptr) store_.errors.raise_no_single(detail::type_name<T>(), where);
+        if (found == nullptr)
+            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), where);
         return *found;
     }
     /// Returns whether the singleton T was set. Never throws.
@@ -268,7 +276,7 @@ private:
     }
     template <class T>
     [[nodiscard]] id_type self() const noexcept {
-        return store_.id_of(store_.template find_fragment<T>());
+        return store_.id_of(store_.template find_fragment<std::remove_const_t<T>>());
     }
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace MUSTER_NAMESPACE {
@@ -25,6 +26,13 @@ public:
         store_.gate.refuse_in_phase("creating a system");
         return basic_world<Layout>::template make_handle<basic_system<Layout>>(
             systems_, systems_.all.add(name));
+    }
+    template <class T, class... Ts>
+    basic_system<Layout> system(std::string_view name = {}) {
+        static_assert(!std::is_same_v<T, T>,
+                      "muster: the parameters of a system's function name its components: write "
+                      "system(name).each(function).");
+        return system(name);
     }
     /// Returns the system with this name, or the null system, whose errors then contain the name.
     /// Never throws. May be called in a phase.

@@ -25,7 +25,7 @@
 #include <muster/store/store.hpp>
 #include <muster/system/system.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Queries of a const world use the cache, under its lock.
 template <class Layout>
@@ -38,4 +38,4 @@ protected:
     systems<Layout> systems_{store_, queries_};
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
