@@ -5,7 +5,7 @@
 
 #include <new>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 void link_array::reserve(std::size_t count) {
     constexpr std::size_t most = 0xFFFF'FFF0;
@@ -86,4 +86,4 @@ void link_list::erase(std::uint32_t place) noexcept {
     ends_.erase(place);
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

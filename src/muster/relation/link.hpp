@@ -17,7 +17,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// What each link of an exclusive relation begins with.
 struct link_head {
@@ -212,7 +212,7 @@ private:
     bool has_values_ = true;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
 
 namespace MUSTER_NAMESPACE {
 template <class Value>

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// Returns the relation of a C++ type. A predefined one is made at its first use.
 template <class R, class Layout>
@@ -71,4 +71,4 @@ basic_id<Layout> make_related(store<Layout>& into, const char* call, Make make, 
     return made;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 relation_data::~relation_data() {
     clear();
@@ -515,4 +515,4 @@ void relation_data::clear() noexcept {
     arrived_ = committed_ = 0;
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 class destroy_set;
@@ -145,4 +145,4 @@ private:
     array_list<link_step> shrunk_;     // links that a destruction removes from lists that stay
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

@@ -3,7 +3,7 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/relations.hpp>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types) {
     return {&owner, &relations::ensure(owner).define(own, types)};
@@ -131,4 +131,4 @@ void relation_ref::raise_no_link(target source, target to) const {
                place_of("link", &source.where)));
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

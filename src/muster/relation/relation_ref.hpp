@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 class relation_data;
@@ -154,4 +154,4 @@ private:
     link_list list_;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

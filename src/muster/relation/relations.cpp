@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
@@ -243,4 +243,4 @@ void relations::reset() noexcept {
     for (relation_data* relation : all_) relation->clear();
 }
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

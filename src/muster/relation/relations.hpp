@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 class MUSTER_API relations final : public destroy_participant {
 public:
@@ -66,4 +66,4 @@ private:
     array_list<relation_data*> by_fragment_;  // by number; null: no relation
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail

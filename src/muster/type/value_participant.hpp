@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace muster::detail {
+namespace MUSTER_NAMESPACE::detail {
 
 /// A participant may call hooks of its own in `leaving`, `arrived` and `ending`. It must not change
 /// the world itself.
@@ -57,4 +57,4 @@ protected:
     ~value_participant() = default;
 };
 
-}  // namespace muster::detail
+}  // namespace MUSTER_NAMESPACE::detail
