@@ -574,6 +574,11 @@ TYPED_TEST(relations_of, reset_and_reuse) {
         if (has_hooks) w.on_destroy([] {});
         w.reset();
         EXPECT_EQ(w.size(), 0u);
+        EXPECT_FALSE(w.related(owes, a, b));
+        const auto tag = w.tag();  // may take the number of the relation
+        EXPECT_EQ(code_of([&] { w.relate(basic_relation<int, TypeParam>(tag), tag, tag); }),
+                  errc::not_a_relation);
+        w.destroy(tag);
         const auto c = w.spawn(), d = w.spawn();
         EXPECT_TRUE(w.template sources<likes>(c).empty() && w.template sources<likes>(d).empty());
         EXPECT_TRUE(w.children(c).empty() && w.children(d).empty());

@@ -66,12 +66,18 @@ relation_data& relations::define(fragment_data& own, const link_types& types) {
         return *known;
     }
     engine_.gate.refuse_in_change("define");
+    while (!orphans_.empty()) {
+        const std::uint64_t links = orphans_.back();
+        orphans_.pop_back();
+        (void)engine_.destroyer.destroy({links, {}});
+    }
     if (engine_.components.count(own) != 0 || engine_.pending.has_value_of(own))
         raise(errc::fragment_in_use,
               text(own.name, " cannot become a relation: entities already have it"));
     const std::size_t at = to_int(own.index);
     if (at >= by_fragment_.size()) by_fragment_.resize(at + 1, nullptr);
     all_.reserve(all_.size() + 1);
+    orphans_.reserve(all_.size() + 1);
     auto made = std::make_unique<relation_data>(engine_, own, types);
     made->make_links();
     engine_.catalog.mark_for_destroy(own.id);
@@ -239,8 +245,17 @@ void relations::drop(std::uint64_t own) noexcept {
     delete gone;
 }
 
+/// The fragments of the user end with a reset, and with them their relations. The fragments of the
+/// links stay until the next definition: a reset destroys no ids of the world.
 void relations::reset() noexcept {
-    for (relation_data* relation : all_) relation->clear();
+    for (std::size_t i = all_.size(); i-- != 0;) {
+        relation_data& relation = *all_[i];
+        relation.clear();
+        if (relation.own().is_world_owned) continue;
+        relation.links().participant = nullptr;
+        orphans_.push_back(relation.links().id);
+        drop(relation.id());
+    }
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

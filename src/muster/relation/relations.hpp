@@ -64,6 +64,7 @@ private:
     engine& engine_;
     array_list<relation_data*> all_;          // owned, in the order of definition
     array_list<relation_data*> by_fragment_;  // by number; null: no relation
+    array_list<std::uint64_t> orphans_;       // links of relations that a reset has ended
 };
 
 }  // namespace MUSTER_NAMESPACE::detail
