@@ -36,6 +36,8 @@ template <class Layout = layouts::bound>
 class basic_builder;
 template <class T, class Layout = layouts::bound>
 class basic_fragment;
+template <class T, class Layout = layouts::bound>
+class basic_relation;
 template <class Layout = layouts::bound>
 class basic_tag_id;
 template <class Layout, class T>

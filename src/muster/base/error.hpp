@@ -52,6 +52,9 @@ enum class errc : unsigned char {
     away_entity,        ///< the entity is alive, but another world has its components for now
     world_ended,        ///< the world of the handle has ended
     null_handle,        ///< the handle refers to no world
+    cycle,              ///< the link would close a cycle of an acyclic relation
+    still_related,      ///< the entity has sources that refuse its destruction
+    not_a_relation,     ///< the fragment is not a relation
     out_of_memory,      ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
 
@@ -91,6 +94,9 @@ enum class errc : unsigned char {
     case errc::away_entity: return "away_entity";
     case errc::world_ended: return "world_ended";
     case errc::null_handle: return "null_handle";
+    case errc::cycle: return "cycle";
+    case errc::still_related: return "still_related";
+    case errc::not_a_relation: return "not_a_relation";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

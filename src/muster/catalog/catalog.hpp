@@ -79,8 +79,10 @@ public:
                                    std::string_view name = {});
     /// Returns the fragment with this name or, if there is none, `no_fragment`.
     [[nodiscard]] const fragment_data& find(fragment_name name) const noexcept {
-        return name.is_typed() ? parts_.fragments.find(static_cast<type_index>(name.what))
-                               : parts_.fragments.lookup(name.what);
+        const fragment_data& found = name.is_typed()
+                                         ? parts_.fragments.find(static_cast<type_index>(name.what))
+                                         : parts_.fragments.lookup(name.what);
+        return found.alias == nullptr ? found : *found.alias;
     }
     /// Returns the fragment with this id. Throws if it does not exist or has no type.
     fragment_data& get(std::uint64_t f, const char* call, const std::source_location* where) const;
@@ -118,6 +120,9 @@ public:
     /// fragment, and shows it the existing rows. What `prepare` throws changes nothing. Throws
     /// `errc::in_scope` inside a change. O(chunks of the fragment).
     void follow(fragment_data& fragment, row_follower& follower);
+    /// Makes `room`, which the caller owns, the participant of a fragment that no entity has, and
+    /// that no chunk has ever had. `std::bad_alloc` changes nothing.
+    void take_part(fragment_data& fragment, value_participant& room);
     /// Removes the follower of the fragment, if it has one.
     void unfollow(fragment_data& fragment) noexcept;
 

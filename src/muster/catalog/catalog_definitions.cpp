@@ -125,6 +125,12 @@ void catalog::follow(fragment_data& fragment, row_follower& follower) {
     parts_.graph.invalidate();
 }
 
+void catalog::take_part(fragment_data& fragment, value_participant& room) {
+    fragment.hooks.set_participant();
+    fragment.participant = &room;
+    invalidate_hooks(&fragment);
+}
+
 void catalog::unfollow(fragment_data& fragment) noexcept {
     if (fragment.follower == nullptr) return;
     for (const chunk_index index : fragment.chunks) {

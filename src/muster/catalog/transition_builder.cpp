@@ -155,6 +155,7 @@ void add_notices(transition& made, const fragment_outcome& result, unsigned kind
     } else {
         made.present.push_back({result.fragment, !result.was_there});
         made.calls_after = made.calls_after || hooks.calls(kinds);
+        if (result.was_there && result.fragment->participant != nullptr) made.calls_before = true;
     }
 }
 

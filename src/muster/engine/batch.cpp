@@ -309,6 +309,7 @@ std::size_t batch::clear_fragment(const fragment_data& fragment) {
     const writer_guard writer(engine_, "clear");
     const bool is_deferred = engine_.gate.is_deferred("clear");
     if (&fragment == &no_fragment) return 0;
+    if (fragment.alias != nullptr) return clear_fragment(*fragment.alias);
     fragment_data& known = *engine_.fragments.find(fragment.id);
     if (!is_deferred && !fragment.hooks.has(remove_hooks)) {
         if (known.sparse_values == nullptr || known.implies_on_removal())

@@ -17,13 +17,16 @@ void destroyer::remove_participant(const destroy_participant& room) noexcept {
 }
 
 bool destroyer::concerns_rooms(std::uint64_t e) const noexcept {
-    return !participants_.empty() && (engine_.marks.test(engine_.entities.key_of(e)) ||
-                                      engine_.components.chunk_of(e).is_followed);
+    if (participants_.empty()) return false;
+    const chunk_data& chunk = engine_.components.chunk_of(e);
+    return chunk.is_followed || chunk.has_participants ||
+           engine_.marks.test(engine_.entities.key_of(e));
 }
 
 bool destroyer::concerns_rooms(const chunk_data& chunk) const noexcept {
     if (participants_.empty()) return false;
-    return chunk.is_followed || engine_.entities.next_marked(chunk, 0, engine_.marks) < chunk.size;
+    return chunk.is_followed || chunk.has_participants ||
+           engine_.entities.next_marked(chunk, 0, engine_.marks) < chunk.size;
 }
 
 /// Whether other entities may depend on this one.
@@ -125,8 +128,10 @@ void destroyer::rollback_spawn(std::uint64_t made) noexcept {
     if (!engine_.entities.alive(made)) return;
     fragment_data* const fragment = engine_.fragments.find(made);
     if (fragment == nullptr ? has_dependents(made) : engine_.components.count(*fragment) != 0) {
+        const bool was_forced = std::exchange(is_forced_, true);
         first_error ignored;
         ignored.attempt([&] { destroy_together({&made, 1}, {}); });
+        is_forced_ = was_forced;
         return;
     }
     finish(made);
@@ -290,8 +295,8 @@ void destroyer::reset_notifying(const std::source_location& where) {
         engine_.exchange.destroy_away(e);  // no hook can see its components
         return true;
     });
-    is_resetting_ = true;
-    const scope_guard end([&] { is_resetting_ = false; });
+    is_forced_ = true;
+    const scope_guard end([&] { is_forced_ = false; });
     scope whole(engine_);
     for (const fragment_data* fragment : engine_.fragments.all())  // singletons
         if (fragment != nullptr && fragment->is_world_owned)

@@ -73,12 +73,13 @@ public:
     void end_values() noexcept;
 
 private:
-    /// A fragment that an entity loses because the fragment is destroyed.
-    struct loss {
+    struct cascade;
+    /// An entity that survives, and loses a fragment.
+    struct entity_loss {
         std::uint64_t e;
         fragment_data* fragment;
+        transition_ref step;  // null: the fragment is sparse
     };
-    struct cascade;
     /// The rows that lose fragments, all of a chunk.
     struct chunk_loss {
         chunk_data* from;
@@ -105,13 +106,14 @@ private:
     static void drop(journal_entry& entry, const fragment_data& of) noexcept;
     void rebind(const orphans& pending, const type_info& info, type_index type,
                 sparse_set* set) noexcept;
+    void lose(const entity_loss& lost) noexcept;
     void move_rows(chunk_data& from, const transition& step) noexcept;
     [[nodiscard]] array_list<std::uint64_t> all_mortal() const;
     void reset_notifying(const std::source_location& where);
 
     engine& engine_;
     array_list<destroy_participant*> participants_;
-    bool is_resetting_ = false;
+    bool is_forced_ = false;  // participants are not asked whether they permit it
 };
 
 }  // namespace MUSTER_NAMESPACE::detail

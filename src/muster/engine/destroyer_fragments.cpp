@@ -15,7 +15,8 @@ namespace MUSTER_NAMESPACE::detail {
 struct destroyer::cascade {
     destroy_set dying;
     array_list<fragment_data*> gone;  // the fragments among them
-    array_list<loss> losing;          // owners that survive, if anyone is notified
+    array_list<fragment_loss> losing;  // of entities that survive: first those for `move_losers`,
+    std::size_t moving = 0;            // as many; then, if anyone is notified, owners of `gone`
 
     void add(fragment_data& fragment) {
         fragment.loss = static_cast<std::uint32_t>(gone.size());
@@ -51,8 +52,12 @@ void destroyer::collect(slice<const std::uint64_t> first, cascade& all) {
         if (!fragment->destroys_owners) continue;
         for (const std::uint64_t e : engine_.components.owners_of(*fragment)) all.dying.add(e);
     }
-    if (!is_resetting_)
+    if (!is_forced_)
         for (const destroy_participant* room : participants_) room->check(all.dying);
+    for (destroy_participant* room : participants_) room->arrange(all.dying);
+    for (destroy_participant* room : participants_) room->release(all.dying, all.losing);
+    all.losing.erase_if([&](const fragment_loss& lost) { return all.has(*lost.fragment); });
+    all.moving = all.losing.size();
     if (engine_.notifier.has_any()) collect_losses(all);
 }
 
@@ -84,9 +89,11 @@ void destroyer::notify(cascade& all) {
     const std::size_t notes = all.dying.size() + all.losing.size();
     for (const std::uint64_t e : all.dying.all()) hooks.prepare_removal(e, notes);
     for (fragment_data* fragment : all.gone) fragment->hooks.prepare(hook_kind::remove, notes);
+    for (std::size_t i = 0; i < all.moving; ++i)
+        all.losing[i].fragment->hooks.prepare(hook_kind::remove, notes);
     for (const std::uint64_t e : all.dying.all()) hooks.dying(e);
-    for (const loss& lost : all.losing)
-        hooks.call(hook_kind::remove, lost.e, engine_.entities.locate(lost.e), *lost.fragment);
+    for (const fragment_loss& lost : all.losing)
+        hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment);
     // A hook may have made one a fragment, without owners yet.
     for (const std::uint64_t e : all.dying.all())
         if (fragment_data* const used = engine_.fragments.find(e);
@@ -120,17 +127,56 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
         if (to.index != chunk_index{})
             to.prepare_rows(arrivals[&to] += chunk->size, engine_.graph.row_limit(), {});
     }
+    // These move after the chunks: a row may lose more fragments than one.
+    std::vector<entity_loss> moves;
+    std::unordered_map<std::uint64_t, chunk_data*> places;  // where each will be
+    for (std::size_t i = 0; i < all.moving; ++i) {
+        const auto [e, fragment] = all.losing[i];
+        chunk_data*& place = places[e];
+        if (place == nullptr) {
+            place = &engine_.components.chunk_of(e);
+            const auto moved = std::ranges::find(losses, place, &chunk_loss::from);
+            if (moved != losses.end()) place = moved->step->to;
+        }
+        const change_shape shape[] = {{fragment, change_kind::clear_fragment}};
+        moves.push_back({e, fragment, {}});
+        if (fragment->sparse_values != nullptr) continue;
+        moves.back().step = engine_.catalog.transition_for(*place, e, shape);
+        place = moves.back().step->to;
+        if (place->index != chunk_index{})
+            place->prepare_rows(arrivals[place] += 1, engine_.graph.row_limit(), {});
+    }
     for (const std::uint64_t e : dying) record_provenance({e, where});
 
     for (destroy_participant* room : participants_) room->finish(all.dying);
     for (const std::uint64_t e : dying) engine_.notifier.note_removal(e);
-    for (const loss& lost : all.losing) engine_.notifier.note_removal(lost.e, *lost.fragment);
+    for (const fragment_loss& lost : all.losing) engine_.notifier.note_removal(lost.e, *lost.fragment);
     for (std::size_t i = dying.size(); i-- != 0;) finish(dying[i]);
     for (const chunk_loss& planned : losses)
         if (planned.from->size != 0) move_rows(*planned.from, *planned.step);
+    for (const entity_loss& planned : moves) lose(planned);
     for (fragment_data* owned : all.gone)
         if (owned->sparse_values != nullptr) drop_all(*owned->sparse_values);
     for (fragment_data* owned : all.gone) forget_fragment(*owned);
+}
+
+/// Removes a fragment from an entity that survives. The target has room for it.
+void destroyer::lose(const entity_loss& lost) noexcept {
+    if (sparse_set* const set = lost.fragment->sparse_values) {
+        engine_.writes.mark(*lost.fragment, {});
+        const slot_index slot = set->find(lost.e);
+        set->detach(lost.e, slot);
+        const busy_guard busy(engine_.gate);
+        return set->drop(slot);
+    }
+    const transition& step = *lost.step;
+    if (step.to->index == chunk_index{})
+        return engine_.entities.remove_row(lost.e, *step.from, engine_.gate);
+    const std::size_t row = engine_.entities.locate(lost.e).row;
+    engine_.entities.move_row(lost.e, step, engine_.gate);
+    step.from->note_removed(row);
+    step.to->note_appended(step.to->size - 1, 1);
+    if (engine_.gate.is_tracking()) engine_.writes.mark(step);
 }
 
 /// Moves all rows along a transition that drops values. The target has room for them.

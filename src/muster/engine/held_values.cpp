@@ -59,6 +59,34 @@ void held_values::construct(std::size_t index, const value_source& given) {
     values_[index].at = room;
 }
 
+void held_values::combine(fragment_data& fragment, change_kind kind, const void* wanted) noexcept {
+    const busy_guard busy(gate_);
+    pending_value value;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < shape_.size(); ++i) {
+        if (shape_[i].fragment != &fragment) {
+            shape_[kept] = shape_[i];
+            values_[kept++] = values_[i];
+            continue;
+        }
+        if (wanted != nullptr && values_[i].at == wanted)
+            value = values_[i];
+        else
+            end_pending(fragment, values_[i].at, values_[i].slot);
+    }
+    while (shape_.size() > kept + 1) {
+        shape_.pop_back();
+        values_.pop_back();
+    }
+    shape_[kept] = {&fragment, kind};
+    values_[kept] = value;
+}
+
+void held_values::drop_last() noexcept {
+    shape_.pop_back();
+    values_.pop_back();
+}
+
 void held_values::clear() noexcept {
     const busy_guard busy(gate_);
     for (std::size_t i = 0; i < values_.size(); ++i) {

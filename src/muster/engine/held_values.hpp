@@ -35,6 +35,10 @@ public:
     /// Constructs the value of a change; `index` is that of the change.
     void construct(std::size_t index, const change& given);
     void construct(std::size_t index, const value_source& given);
+    /// Replaces the changes of this fragment by one change of this kind, the last of all. It keeps
+    /// the value at `kept`; null: none.
+    void combine(fragment_data& fragment, change_kind kind, const void* kept) noexcept;
+    void drop_last() noexcept;
     /// Destroys the values that were not stored, and forgets all.
     void clear() noexcept;
 

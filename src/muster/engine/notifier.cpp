@@ -1,6 +1,7 @@
 #include <muster/base/error.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/engine/notifier.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -25,27 +26,57 @@ void notifier::call(hook_kind kind, std::uint64_t e, location at, fragment_data&
 }
 
 void notifier::before(const transition& step, std::uint64_t e, location at) {
-    for (fragment_data* fragment : step.removed) call(hook_kind::remove, e, at, *fragment);
+    const auto leave = [&](const fragment_data& fragment, bool is_removed) {
+        if (fragment.participant != nullptr)
+            fragment.participant->leaving(e, component_lookup::find(e, at, fragment), is_removed);
+    };
+    for (fragment_data* fragment : step.removed) {
+        leave(*fragment, true);
+        call(hook_kind::remove, e, at, *fragment);
+    }
+    for (const transition::notice& notice : step.present)
+        if (!notice.is_new) leave(*notice.fragment, false);
+}
+
+void notifier::ending(std::uint64_t e, location at, fragment_data& fragment) {
+    if (fragment.participant != nullptr)
+        fragment.participant->ending(e, component_lookup::find(e, at, fragment));
+    call(hook_kind::remove, e, at, fragment);
+}
+
+void notifier::arrive(std::uint64_t e, location at, const fragment_data& fragment, bool is_new) {
+    if (fragment.participant != nullptr)
+        fragment.participant->arrived(e, component_lookup::find(e, at, fragment), is_new);
 }
 
 void notifier::after(const transition& step, std::uint64_t e, location at) {
     for (const transition::notice& notice : step.present) {
+        arrive(e, at, *notice.fragment, notice.is_new);
         call(notice.is_new ? hook_kind::insert : hook_kind::assign, e, at, *notice.fragment);
         call(hook_kind::set, e, at, *notice.fragment);
     }
 }
 
+void notifier::prepare(fragment_data& fragment, hook_kind kind, std::size_t count) {
+    if (fragment.participant != nullptr) fragment.participant->begin(count);
+    fragment.hooks.prepare(kind, count);
+}
+
+void notifier::note(fragment_data& fragment, hook_kind kind, std::uint64_t e) noexcept {
+    if (fragment.participant != nullptr) fragment.participant->commit(e);
+    fragment.hooks.note(kind, e);
+}
+
 void notifier::prepare(const transition& step, std::size_t count) {
-    for (fragment_data* fragment : step.removed) fragment->hooks.prepare(hook_kind::remove, count);
+    for (fragment_data* fragment : step.removed) prepare(*fragment, hook_kind::remove, count);
     for (const transition::notice& notice : step.present)
-        notice.fragment->hooks.prepare(notice.is_new ? hook_kind::insert : hook_kind::assign,
-                                       count);
+        prepare(*notice.fragment, notice.is_new ? hook_kind::insert : hook_kind::assign, count);
 }
 
 void notifier::note(const transition& step, std::uint64_t e) noexcept {
-    for (fragment_data* fragment : step.removed) fragment->hooks.note(hook_kind::remove, e);
+    for (fragment_data* fragment : step.removed) note(*fragment, hook_kind::remove, e);
     for (const transition::notice& notice : step.present)
-        notice.fragment->hooks.note(notice.is_new ? hook_kind::insert : hook_kind::assign, e);
+        note(*notice.fragment, notice.is_new ? hook_kind::insert : hook_kind::assign, e);
 }
 
 void notifier::born(std::uint64_t e) {
@@ -57,9 +88,9 @@ void notifier::dying(std::uint64_t e) {
     chunk_data& here = graph_.at(at.chunk);
     if (calls_remove_sparse(e)) {  // listing the fragments needs memory
         for (fragment_data* fragment : components_.fragments_of(e))
-            call(hook_kind::remove, e, at, *fragment);
+            ending(e, at, *fragment);
     } else if (graph_.refresh(here).notifies_remove) {
-        for (fragment_data* fragment : here.fragments) call(hook_kind::remove, e, at, *fragment);
+        for (fragment_data* fragment : here.fragments) ending(e, at, *fragment);
     }
     if (calls_at_death()) run(entity_hooks_, hook_kind::remove, e, nullptr);
 }
@@ -74,11 +105,12 @@ void notifier::assigned(std::uint64_t e, fragment_data& fragment) {
 }
 
 void notifier::inserted(id_span all, slice<fragment_data* const> fragments) {
-    for (fragment_data* fragment : fragments) fragment->hooks.prepare(hook_kind::insert, all.count);
+    for (fragment_data* fragment : fragments) prepare(*fragment, hook_kind::insert, all.count);
     for (std::size_t i = 0; i < all.count; ++i) {
         born(all.at(i));
         const location at = entities_.locate(all.at(i));
         for (fragment_data* fragment : fragments) {
+            arrive(all.at(i), at, *fragment, true);
             call(hook_kind::insert, all.at(i), at, *fragment);
             call(hook_kind::set, all.at(i), at, *fragment);
         }
@@ -86,7 +118,7 @@ void notifier::inserted(id_span all, slice<fragment_data* const> fragments) {
     for (fragment_data* fragment : fragments)
         if (fragment->hooks.has(insert_hooks))
             for (std::size_t i = 0; i < all.count; ++i)
-                fragment->hooks.note(hook_kind::insert, all.at(i));
+                note(*fragment, hook_kind::insert, all.at(i));
 }
 
 bool notifier::notifies_remove_sparse(std::uint64_t e) const {

@@ -86,6 +86,10 @@ public:
     void born(std::uint64_t e);
     void dying(std::uint64_t e);
     void call(hook_kind kind, std::uint64_t e, location at, fragment_data& fragment);
+    /// Calls the hooks of a value that ends although no change of its entity removes it.
+    void ending(std::uint64_t e, location at, fragment_data& fragment);
+    /// Calls hooks of this kind, with a value of the caller's choice.
+    void run(hook_list& list, hook_kind kind, std::uint64_t e, void* value);
     /// Notifies hooks and observers that a value was changed in place.
     void assigned(std::uint64_t e, fragment_data& fragment);
 
@@ -131,7 +135,9 @@ public:
 
 private:
     [[nodiscard]] bool calls_remove_sparse(std::uint64_t e) const noexcept;
-    void run(hook_list& list, hook_kind kind, std::uint64_t e, void* value);
+    void prepare(fragment_data& fragment, hook_kind kind, std::size_t count);
+    static void note(fragment_data& fragment, hook_kind kind, std::uint64_t e) noexcept;
+    static void arrive(std::uint64_t e, location at, const fragment_data& fragment, bool is_new);
     [[nodiscard]] hook_list* find_list(std::uint64_t f) const noexcept;
     void refresh(std::uint64_t f) noexcept;
 

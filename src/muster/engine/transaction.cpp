@@ -3,6 +3,7 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -300,6 +301,7 @@ void transaction::apply_group(std::uint32_t which) {
     scope changes(engine_);  // changes of hooks; dropped on failure
     const journal_note* end = nullptr;
     bool is_lost = false;
+    bool has_participant = false;
     for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous) {
         journal_entry& entry = journal_.entry(at);
         if (entry.kind == change_kind::destroy) {
@@ -315,6 +317,8 @@ void transaction::apply_group(std::uint32_t which) {
             const auto* const note = static_cast<const journal_note*>(entry.value);
             held_.add({entry.fragment, entry.kind, note->count}, {});
         } else {
+            if (entry.fragment != nullptr && entry.fragment->participant != nullptr)
+                has_participant = true;
             held_.add({entry.fragment, entry.kind}, {entry.value, entry.slot});
             entry.value = nullptr;
             entry.slot = no_slot;
@@ -329,6 +333,9 @@ void transaction::apply_group(std::uint32_t which) {
         raise(errc::dead_fragment,
               text("a change of ", engine_.errors.describe(group.id),
                    " is dropped: its fragment was destroyed in the same scope"));
+    } else if (has_participant && !combine(group.id)) {
+        held_.clear();
+        engine_.destroyer.destroy_notifying({group.id, {}});
     } else {
         apply_changes(group.id, group.is_new_entity);
     }
@@ -336,10 +343,41 @@ void transaction::apply_group(std::uint32_t which) {
     changes.commit();
 }
 
+/// Lets the participants combine the changes of their fragments into one each. Returns false if the
+/// entity is to be destroyed instead.
+bool transaction::combine(std::uint64_t e) {
+    array_list<fragment_data*> fragments;  // that receive values, each once
+    for (const change_shape& step : held_.shape())
+        if (step.fragment != nullptr && step.fragment->participant != nullptr &&
+            step.kind == change_kind::put &&
+            std::ranges::find(fragments, step.fragment) == fragments.end())
+            fragments.push_back(step.fragment);
+    for (fragment_data* fragment : fragments) {
+        array_list<void*> given;
+        std::size_t which = 0;
+        for (std::size_t i = 0; i < held_.shape().size(); ++i)
+            if (const change_shape& step = held_.shape()[i];
+                step.fragment == fragment || step.kind == change_kind::clear)
+                given.push_back(held_.values()[i].at);
+        using outcome = value_participant::outcome;
+        const outcome result =
+            fragment->participant->combine(e, engine_.components.find(e, *fragment), given, which);
+        if (result == outcome::destroys) return false;
+        held_.combine(*fragment,
+                      result == outcome::puts      ? change_kind::put
+                      : result == outcome::touches ? change_kind::touch
+                                                   : change_kind::remove,
+                      result == outcome::puts ? given[which] : nullptr);
+        if (result == outcome::none) held_.drop_last();
+    }
+    return true;
+}
+
 void transaction::destroy_now(target of, const journal_note& note, bool is_new_entity) {
     const system_guard acts(engine_, note.system);
     held_.clear();  // first, since the fragments of the values may be destroyed, too
-    if (is_new_entity && engine_.fragments.find(of.id) == nullptr) {  // no hook has seen it
+    if (is_new_entity && engine_.fragments.find(of.id) == nullptr &&
+        !engine_.destroyer.concerns_rooms(of.id)) {  // no hook has seen it
         engine_.destroyer.record_provenance(of);
         engine_.destroyer.rollback_spawn(of.id);
     } else {

@@ -83,6 +83,7 @@ private:
     void apply_journal();
     void apply_group(std::uint32_t which);
     bool apply_like_last(std::uint64_t e, const journal_group& group) noexcept;
+    [[nodiscard]] bool combine(std::uint64_t e);
     void apply_changes(std::uint64_t e, bool is_new_entity);
     void destroy_now(target of, const journal_note& note, bool is_new_entity);
     void apply_barrier(const journal_group& group);

@@ -3,6 +3,7 @@
 //
 //     collect    what is destroyed with them, until no participant adds more
 //     check      may they all be destroyed?
+//     release    what survives, but loses a fragment
 //     prepare    steps that may fail
 //                   ... the hooks of all of them ...
 //     finish     before the first value and id ends
@@ -31,6 +32,8 @@ public:
         all_.push_back(e);
         return true;
     }
+    /// Sets another order of the same entities.
+    void arrange(array_list<std::uint64_t>& order) noexcept { all_.swap(order); }
     [[nodiscard]] bool has(std::uint64_t e) const { return has_.contains(e); }
     [[nodiscard]] slice<const std::uint64_t> all() const noexcept { return all_; }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
@@ -38,6 +41,14 @@ public:
 private:
     array_list<std::uint64_t> all_;
     std::unordered_set<std::uint64_t> has_;
+};
+
+struct fragment_data;
+
+/// A fragment that an entity loses although it survives the operation.
+struct fragment_loss {
+    std::uint64_t e;
+    fragment_data* fragment;
 };
 
 /// A participant must not change the world in these calls.
@@ -49,8 +60,13 @@ public:
 
     /// Adds the entities that are destroyed together with those from `first` on. May throw.
     virtual void collect(destroy_set& dying, std::size_t first) = 0;
-    /// Throws if exactly these may not be destroyed. Not called by `reset`, which destroys all.
+    /// Throws if exactly these may not be destroyed. Not called by `reset`, which destroys all,
+    /// nor for an entity whose creation is undone.
     virtual void check(const destroy_set& dying) const = 0;
+    /// Puts the entities into the order of their hooks.
+    virtual void arrange(destroy_set&) {}
+    /// Adds what living entities outside of the operation lose by it, each fragment once. May throw.
+    virtual void release(const destroy_set&, array_list<fragment_loss>&) {}
     /// Takes all steps that may throw. A hook may still prevent the operation, without a notice.
     virtual void prepare(const destroy_set& dying) = 0;
     /// These are about to be destroyed; their values are still there.

@@ -37,6 +37,7 @@ struct MUSTER_API chunk_data {
     bool has_sparse = false;     // only names a set with a sparse fragment; never has rows
     bool is_followed = false;    // `followers` is not empty
     bool has_guests = false;     // its entities were issued by other worlds
+    bool has_participants = false;  // see `value_participant`
     bool is_away = false;        // stands for other worlds; see `chunk_graph::away_chunk`
 
     // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.

@@ -135,6 +135,8 @@ chunk_data& chunk_graph::add(slice<fragment_data* const> set, word_list words, s
     if (follower_ != nullptr) made->followers.push_back(follower_);
     made->is_followed = !made->followers.empty();
     made->has_guests = std::ranges::any_of(set, &fragment_data::holds_guests);
+    made->has_participants = std::ranges::any_of(
+        set, [](const fragment_data* fragment) { return fragment->participant != nullptr; });
     reserve_more(by_index_, 1);
     reserve_more(free_, by_index_.size() + 1 - free_.size());
     reserve_more(order_, 1);

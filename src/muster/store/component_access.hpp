@@ -199,7 +199,8 @@ public:
         if (fragment.sparse_values != nullptr)
             return fragment.sparse_values->template find_of<Layout>(e.value()) != no_slot;
         const record_type* const found = find(e);
-        return found != nullptr && fragment.base(found->chunk()) != nullptr;
+        if (found != nullptr && fragment.base(found->chunk()) != nullptr) return true;
+        return fragment.alias != nullptr && has(e, *fragment.alias);
     }
 
     /// Returns the sparse set of T, or null if T is not sparse.

@@ -424,8 +424,9 @@ private:
     remove_result remove_one(id_type e, record_type& found, const fragment_data& fragment) {
         chunk_data& here = graph.at(found.chunk());
         if (fragment.base(here.index) == nullptr)
-            return fragment.sparse_values == nullptr && !here.is_away ? remove_result::absent
-                                                                      : remove_result::slow;
+            return fragment.sparse_values == nullptr && fragment.alias == nullptr && !here.is_away
+                       ? remove_result::absent
+                       : remove_result::slow;
         transition* const step =
             here.edges.find(edge_key::of(graph.edge_epoch(), fragment.index, true));
         if (step == nullptr || !(step->is_plain || step->is_hooked)) [[unlikely]]

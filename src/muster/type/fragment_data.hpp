@@ -27,6 +27,7 @@ namespace MUSTER_NAMESPACE::detail {
 
 class row_follower;
 class sparse_set;
+class value_participant;
 struct fragment_data;
 
 /// A fragment's number in its world, in the order of registration.
@@ -113,6 +114,8 @@ struct MUSTER_API fragment_data {
     array_list<implied_change> implied;  // changes that follow from adding or removing it
     array_list<fragment_data*> implied_by;  // the owners of the rules that concern this fragment
     row_follower* follower = nullptr;       // watches the rows of its chunks; see `catalog::follow`
+    fragment_data* alias = nullptr;  // what `has` and `remove` of it mean; null: the fragment itself
+    value_participant* participant = nullptr;  // takes part in changes; see `catalog::take_part`
     bool tracks_writes = false;             // `written` is in use
     bool holds_guests = false;              // marks entities of other worlds, which cannot lose it
     raw_array<std::uint64_t> written;       // by chunk, as `bases`: the tick of the last write

@@ -41,7 +41,7 @@ hook_list::~hook_list() {
     if (hooks_ == nullptr) return;
     while (!hooks_->subscribers.empty())
         drop_subscriber(static_cast<std::uint32_t>(hooks_->subscribers.size() - 1));
-    if (kinds_ != 0 && active_lists_ != nullptr) --*active_lists_;
+    if (is_counted_) --*active_lists_;
     delete hooks_;
 }
 
@@ -145,7 +145,6 @@ void hook_list::count_logs(unsigned kinds, bool is_more) noexcept {
 
 void hook_list::refresh_kinds() noexcept {
     if (hooks_ == nullptr) return;
-    const bool was_active = kinds_ != 0;
     called_ = kinds_ = 0;
     for (std::size_t i = 0; i < hooks::kinds; ++i) {
         if (hooks_->called[i] != 0) called_ |= 1u << i;
@@ -156,8 +155,18 @@ void hook_list::refresh_kinds() noexcept {
                                         [](const value_log* log) { return !log->is_paused; });
     if (keeps_values_) kinds_ |= remove_hooks;
     has_logs_ = hooks_->active_logs != 0 || keeps_values_;
-    if (active_lists_ == nullptr || was_active == (kinds_ != 0)) return;
-    *active_lists_ += was_active ? std::size_t(-1) : 1;
+    const bool is_active = kinds_ != 0;
+    users_ = called_;
+    if (has_participant_) called_ = kinds_ = all_hooks;
+    if (active_lists_ == nullptr || is_counted_ == is_active) return;
+    *active_lists_ += is_active ? 1 : std::size_t(-1);
+    is_counted_ = is_active;
+}
+
+void hook_list::set_participant() {
+    if (hooks_ == nullptr) hooks_ = new hooks;
+    has_participant_ = true;
+    refresh_kinds();
 }
 
 // ---- logs --------------------------------------------------------------------------------------

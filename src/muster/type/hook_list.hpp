@@ -28,6 +28,7 @@ constexpr unsigned to_bits(hook_kind kind) noexcept {
 inline constexpr unsigned insert_hooks = to_bits(hook_kind::insert) | to_bits(hook_kind::set);
 inline constexpr unsigned assign_hooks = to_bits(hook_kind::assign) | to_bits(hook_kind::set);
 inline constexpr unsigned remove_hooks = to_bits(hook_kind::remove);
+inline constexpr unsigned all_hooks = insert_hooks | assign_hooks | remove_hooks;
 
 /// A function object, and the function that calls it with an entity and its value.
 struct hook_function {
@@ -48,6 +49,11 @@ public:
     /// Whether a hook of these kinds is connected. Unlike an observer, a hook may throw, and change
     /// the world.
     [[nodiscard]] bool calls(unsigned kinds) const noexcept { return (called_ & kinds) != 0; }
+    /// Like `calls`, without the effect of `set_participant`.
+    [[nodiscard]] bool has_user(unsigned kinds) const noexcept { return (users_ & kinds) != 0; }
+    /// From now on, the list has and calls hooks of all kinds: its fragment has a participant. That
+    /// does not count for `be_counted_in`. `std::bad_alloc` changes nothing.
+    void set_participant();
     /// From now on, `count` includes this list while it has a connected hook or observer. Call this
     /// on a new list; `count` must outlive it.
     void be_counted_in(std::size_t& count) noexcept { active_lists_ = &count; }
@@ -113,6 +119,7 @@ private:
 
     unsigned kinds_ = 0;
     unsigned called_ = 0;  // the kinds of hooks alone, without logs
+    unsigned users_ = 0;   // like `called_`, without the participant
     unsigned running_ = 0;
     hooks* hooks_ = nullptr;  // owned; keeps <vector> out of this header
     std::uint64_t last_ = 0;
@@ -120,6 +127,8 @@ private:
     bool has_removed_ = false;             // hooks were removed while the list ran
     bool has_logs_ = false;                // that are not paused
     bool keeps_values_ = false;
+    bool has_participant_ = false;
+    bool is_counted_ = false;  // in `active_lists_`
 };
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -24,14 +24,23 @@ public:
     using id_type = basic_id<Layout>;
     using at_type = basic_at<Layout>;
 
-    /// Adds these components to `e`, or assigns those that it has, all in one move. Values may lie
+    /// Adds these components and links to `e`, or assigns those that it has, all in one move. Values may lie
     /// in this world. O(components of `e`) if a component is new, else O(values). Recorded in a
     /// phase.
     template <class... Ts>
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
-        store_.template put<store_type::if_present::replace, Ts...>(e, "set",
-                                                                    bound_value<Ts>(values)...);
+        if constexpr (detail::has_links<Ts...>)
+            (void)detail::make_related(
+                store_, "set",
+                [&]<class... Vs>(Vs&&... own) {
+                    if constexpr (sizeof...(Vs) != 0) this->set(e, std::forward<Vs>(own)...);
+                    return e.id;
+                },
+                std::forward<Ts>(values)...);
+        else
+            store_.template put<store_type::if_present::replace, Ts...>(
+                e, "set", bound_value<Ts>(values)...);
     }
 
     /// Adds default values (see `define`) of those types that `e` does not have. Returns false if

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <muster/event/connection.hpp>
+#include <muster/relation/relation_ref.hpp>
 #include <muster/store/store.hpp>
 #include <muster/type/predefined.hpp>
 
@@ -138,6 +139,31 @@ public:
         return *this;
     }
 
+    /// Makes the type a relation: a link between two entities, with a value of this type; see
+    /// `relation_calls`. It cannot be a component then. An entity may have links to many targets.
+    /// Throws `errc::fragment_in_use` if an entity has it as a component.
+    basic_definition& relation() {
+        (void)relation_ref();
+        return *this;
+    }
+    /// Makes it a relation with at most one target per entity. Throws `errc::fragment_in_use` if an
+    /// entity has a link.
+    basic_definition& exclusive() {
+        relation_ref().set_exclusive();
+        return *this;
+    }
+    /// Makes it a relation whose links form no cycle. Throws `errc::fragment_in_use` if an entity has
+    /// a link.
+    basic_definition& acyclic() {
+        relation_ref().set_acyclic();
+        return *this;
+    }
+    /// Makes it a relation, and sets what happens to the sources of an entity when it is destroyed.
+    basic_definition& when_target_destroyed(target_policy policy) {
+        relation_ref().set_policy(policy);
+        return *this;
+    }
+
     /// Adds a hook; see `world::on_insert`, which returns a connection to disconnect it.
     template <class Hook>
     basic_definition& on_insert(Hook&& hook) {
@@ -188,6 +214,13 @@ private:
     }
     [[nodiscard]] detail::fragment_data& fragment() const {
         return store_.get().catalog.open(id_.value());
+    }
+    [[nodiscard]] detail::relation_ref relation_ref() {
+        static_assert(!std::is_void_v<T>,
+                      "muster: a relation is a C++ type or a relation<T>: its links have values of "
+                      "that type.");
+        return detail::relation_ref::define(store_.get(), fragment(),
+                                            detail::link_types::of<T>());
     }
     /// Like `fragment`, to read.
     [[nodiscard]] const detail::fragment_data& known() const {

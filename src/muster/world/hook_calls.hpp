@@ -117,6 +117,15 @@ protected:
     using query_calls<Layout>::query_calls;
     using detail::world_base<Layout>::store_;
 
+    /// Connects a hook that is wrapped already.
+    basic_connection<Layout> connect_function(detail::fragment_data& fragment,
+                                              detail::hook_kind kind,
+                                              detail::hook_function&& made) {
+        store_.gate.refuse_in_change("adding a hook");
+        return {store_, detail::to_id<Layout>(fragment.id),
+                store_.notifier.add(fragment, kind, std::move(made))};
+    }
+
 private:
     template <class T, class Hook>
     basic_connection<Layout> connect(id_type fragment, detail::hook_kind kind, Hook&& hook) {

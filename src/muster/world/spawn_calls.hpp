@@ -4,6 +4,7 @@
 
 #include <muster/world/entity_calls.hpp>
 
+#include <muster/relation/link_argument.hpp>
 #include <muster/world/builder.hpp>
 #include <muster/world/chunk.hpp>
 
@@ -30,7 +31,8 @@ public:
     using rows_type = basic_rows<Layout>;
     using builder_type = basic_builder<Layout>;
 
-    /// Creates an entity with these components: one per type or, with `with`, one per fragment.
+    /// Creates an entity with these components: one per type or, with `with`, one per fragment; and
+    /// with these links: `to(child_of, ship)`.
     /// Throws `errc::id_overflow` if no key is left. O(components), amortised where columns grow.
     /// Recorded in a phase.
     ///
@@ -38,7 +40,12 @@ public:
     /// that a hook has recorded fails afterwards, the call destroys them again, like `destroy`.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
-        if constexpr (store_type::template all_typed<Ts...>)
+        if constexpr (detail::has_links<Ts...>)
+            return detail::make_related(
+                store_, "spawn",
+                [&]<class... Vs>(Vs&&... own) { return this->spawn(std::forward<Vs>(own)...); },
+                std::forward<Ts>(values)...);
+        else if constexpr (store_type::template all_typed<Ts...>)
             return store_.template spawn<Ts...>(bound_value<Ts>(values)...);
         else
             return store_.template spawn_given<Ts...>(bound_value<Ts>(values)...);
@@ -128,7 +135,15 @@ public:
     /// of `prototype` cannot be copied. Refused in a phase.
     template <class... Ts>
     id_type clone(at_type prototype, Ts&&... values) {
-        return store_.template clone<Ts...>(prototype, bound_value<Ts>(values)...);
+        if constexpr (detail::has_links<Ts...>)
+            return detail::make_related(
+                store_, "clone",
+                [&]<class... Vs>(Vs&&... own) {
+                    return this->clone(prototype, std::forward<Vs>(own)...);
+                },
+                std::forward<Ts>(values)...);
+        else
+            return store_.template clone<Ts...>(prototype, bound_value<Ts>(values)...);
     }
 
     /// Like `clone`, but creates `count` copies; all or none.

@@ -1,0 +1,518 @@
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+#include <muster/entity/destroy_participant.hpp>
+#include <muster/relation/relation_data.hpp>
+#include <muster/relation/relations.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace MUSTER_NAMESPACE::detail {
+
+relation_data::~relation_data() {
+    clear();
+}
+
+void relation_data::make_links() {
+    const fragment_key key{relations::key_kind, id_, is_exclusive ? 1u : 0u};
+    const type_info& type = is_exclusive ? *types_.linked : type_info_of<link_list>;
+    fragment_data& made = engine_.catalog.ensure_internal(key, type, own_.name);
+    if (made.participant == nullptr) engine_.catalog.take_part(made, *this);
+    links_ = own_.alias = &made;
+}
+
+bool relation_data::is_null(std::uint64_t e) const noexcept {
+    return e == engine_.entities.null();
+}
+
+// ---- reading -----------------------------------------------------------------------------------
+
+link_list* relation_data::find_list(std::uint64_t source) const noexcept {
+    return is_exclusive ? nullptr
+                        : static_cast<link_list*>(engine_.components.find(source, *links_));
+}
+
+link_head* relation_data::find_link(std::uint64_t source) const noexcept {
+    return is_exclusive ? static_cast<link_head*>(engine_.components.find(source, *links_))
+                        : nullptr;
+}
+
+std::uint64_t relation_data::target_of(std::uint64_t source) const noexcept {
+    const link_head* const link = find_link(source);
+    return link != nullptr ? link->target : engine_.entities.null();
+}
+
+link_array* relation_data::find_sources(std::uint64_t target) const noexcept {
+    link_array* const* const found = sources_.find(engine_.entities.key_of(target));
+    return found != nullptr ? *found : nullptr;
+}
+
+bool relation_data::is_related(std::uint64_t source, std::uint64_t target) const noexcept {
+    return find_value(source, target) != nullptr;
+}
+
+void* relation_data::find_value(std::uint64_t source, std::uint64_t target) const noexcept {
+    if (!engine_.entities.alive(source) || !engine_.entities.alive(target)) return nullptr;
+    if (is_exclusive) {
+        link_head* const link = find_link(source);
+        if (link == nullptr || link->target != target) return nullptr;
+        return reinterpret_cast<std::byte*>(link) + types_.value_offset;
+    }
+    link_list* const list = find_list(source);
+    const std::uint32_t place = list != nullptr ? find_place(source, *list, target) : 0;
+    if (list == nullptr || place == list->ends().places()) return nullptr;
+    return types_.value->size != 0 ? list->value_at(place) : static_cast<void*>(list);
+}
+
+/// Returns the place of a target in the list of a source, or `places()`. Searches the shorter end.
+std::uint32_t relation_data::find_place(std::uint64_t source, const link_list& list,
+                                        std::uint64_t target) const noexcept {
+    const link_array* const sources = find_sources(target);
+    if (sources == nullptr) return list.ends().places();
+    if (list.ends().places() <= sources->places()) return list.ends().find(target);
+    const std::uint32_t at = sources->find(source);
+    return at != sources->places() ? (*sources)[at].place : list.ends().places();
+}
+
+std::size_t relation_data::count_targets(std::uint64_t source) const noexcept {
+    if (!engine_.entities.alive(source)) return 0;
+    if (is_exclusive) return find_link(source) != nullptr ? 1 : 0;
+    const link_list* const list = find_list(source);
+    return list != nullptr ? list->size() : 0;
+}
+
+// ---- combining ---------------------------------------------------------------------------------
+
+auto relation_data::combine(std::uint64_t e, const void* present, slice<void* const> given,
+                            std::size_t& which) -> outcome {
+    return is_exclusive ? combine_one(present, given, which)
+                        : combine_many(e, present, given, which);
+}
+
+/// The last change wins.
+auto relation_data::combine_one(const void* present, slice<void* const> given,
+                                std::size_t& which) const -> outcome {
+    constexpr auto none = ~std::size_t{0};
+    const std::uint64_t null = engine_.entities.null();
+    std::uint64_t target =
+        present != nullptr ? static_cast<const link_head*>(present)->target : null;
+    std::size_t last = none;  // the link that stays
+    bool is_changed = false;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        const auto* const link = static_cast<const link_head*>(given[i]);
+        if (link != nullptr && link->is_removal && link->target != target) continue;
+        is_changed = true;
+        const bool is_removed = link == nullptr || link->is_removal;
+        last = is_removed ? none : i;
+        target = is_removed ? null : link->target;
+    }
+    if (!is_changed) return outcome::none;
+    if (last == none) return outcome::removes;
+    if (engine_.entities.alive(target)) {
+        which = last;
+        return outcome::puts;
+    }
+    if (policy == target_policy::destroy_sources) return outcome::destroys;
+    if (policy == target_policy::refuse) engine_.errors.raise_not_alive({target, {}}, "relate");
+    return outcome::removes;
+}
+
+auto relation_data::combine_many(std::uint64_t e, const void* present, slice<void* const> given,
+                                 std::size_t& which) -> outcome {
+    link_list(*types_.value).swap(edit_.added);
+    edit_.removed.clear();
+    edit_.is_fresh = edit_.is_active = false;
+    // SAFETY: the lists are pending values, or the value of a living entity: none is const.
+    auto* kept = static_cast<link_list*>(const_cast<void*>(present));
+    if (std::ranges::find(given, nullptr) != given.end()) kept = nullptr;
+    link_list added(*types_.value);
+    array_list<std::uint64_t> removed;
+    const auto is_kept = [&](std::uint64_t target) {
+        return kept != nullptr && find_place(e, *kept, target) != kept->ends().places() &&
+               std::ranges::find(removed, target) == removed.end();
+    };
+    std::size_t place_of_added = given.size();
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        auto* const list = static_cast<link_list*>(given[i]);
+        if (list == nullptr) {
+            link_list(*types_.value).swap(added);
+            continue;
+        }
+        const link_array& ends = list->ends();
+        for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
+            const std::uint64_t target = ends[at].other;
+            const std::uint32_t known = added.ends().find(target);
+            if (list->is_removal) {
+                if (known != added.ends().places()) added.erase(known);
+                if (is_kept(target)) removed.push_back(target);
+                continue;
+            }
+            place_of_added = i;
+            if (known != added.ends().places()) {
+                added.swap_value(known, *list, at);
+                continue;
+            }
+            added.reserve(1);
+            added.take(*list, at);
+        }
+    }
+    for (std::uint32_t at = added.ends().next(0); at != added.ends().places();
+         at = added.ends().next(at + 1)) {
+        const std::uint64_t target = added.ends()[at].other;
+        if (engine_.entities.alive(target)) continue;
+        if (policy == target_policy::destroy_sources) return outcome::destroys;
+        if (policy == target_policy::refuse) engine_.errors.raise_not_alive({target, {}}, "relate");
+        added.erase(at);
+    }
+    if (kept == nullptr) {
+        if (added.size() == 0) return present != nullptr ? outcome::removes : outcome::none;
+        static_cast<link_list*>(given[place_of_added])->swap(added);
+        which = place_of_added;
+        return outcome::puts;
+    }
+    std::size_t fresh = 0;
+    const link_array& ends = added.ends();
+    for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1))
+        fresh += is_kept(ends[at].other) ? 0u : 1u;
+    if (kept->size() + fresh == removed.size()) return outcome::removes;
+    if (added.size() == 0 && removed.empty()) return outcome::none;
+    edit_.e = e;
+    edit_.is_fresh = true;
+    edit_.added.swap(added);
+    edit_.removed.swap(removed);
+    return outcome::touches;
+}
+
+// ---- changes -----------------------------------------------------------------------------------
+
+void relation_data::begin(std::size_t) {
+    for (const std::uint64_t target : reserved_)
+        if (link_array* const sources = find_sources(target)) sources->end_reservations();
+    reserved_.clear();
+    steps_.clear();
+    arrived_ = committed_ = 0;
+    edit_.is_active = std::exchange(edit_.is_fresh, false);
+}
+
+/// Calls the hooks of one link.
+void relation_data::call(hook_kind kind, const link_step& what) {
+    if (!own_.hooks.has_user(to_bits(kind))) return;
+    link_step given = what;
+    engine_.notifier.run(own_.hooks, kind, what.e, &given);
+}
+
+void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed) {
+    const std::uint64_t null = engine_.entities.null();
+    const std::size_t first = steps_.size();
+    if (is_exclusive) {
+        const auto& link = *static_cast<const link_head*>(value);
+        steps_.push_back({e, link.target, null, link.place});
+    } else if (is_edited(e)) {
+        for (const std::uint64_t target : edit_.removed) steps_.push_back({e, target, null});
+        is_removed = true;
+    } else {
+        const link_array& ends = static_cast<const link_list*>(value)->ends();
+        for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+            steps_.push_back({e, ends[i].other, null, ends[i].place});
+    }
+    for (std::size_t i = first; is_removed && i < steps_.size(); ++i)
+        call(hook_kind::remove, steps_[i]);
+}
+
+void relation_data::ending(std::uint64_t e, const void* value) {
+    const std::uint64_t null = engine_.entities.null();
+    if (is_exclusive)
+        return call(hook_kind::remove, {e, static_cast<const link_head*>(value)->target, null});
+    const link_array& ends = static_cast<const link_list*>(value)->ends();
+    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+        call(hook_kind::remove, {e, ends[i].other, null});
+}
+
+void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
+    const std::uint64_t null = engine_.entities.null();
+    std::size_t first = steps_.size();
+    if (is_exclusive) {
+        const std::uint64_t target = static_cast<link_head*>(value)->target;
+        if (is_new) steps_.push_back({e, null, target});
+        if (!is_new) first = arrived_++;
+        steps_[first].to = target;
+        if (steps_[first].from != target) reserve_source(e, target);
+        return call(hook_kind::insert, steps_[first]);
+    }
+    const bool is_edit = !is_new && is_edited(e);
+    const link_array& ends =
+        is_edit ? edit_.added.ends() : static_cast<const link_list*>(value)->ends();
+    std::size_t fresh = 0;
+    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1)) {
+        const std::uint64_t target = ends[i].other;
+        const bool is_known = is_edit && is_related(e, target);
+        steps_.push_back({e, is_known ? target : null, target});
+        if (is_known) continue;
+        reserve_source(e, target);
+        ++fresh;
+    }
+    if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
+    if (!is_new && !is_edit) {  // another list replaces that of `leaving`
+        for (std::size_t i = first; i-- != 0 && steps_[i].e == e;)
+            if (ends.find(steps_[i].from) == ends.places()) call(hook_kind::remove, steps_[i]);
+    }
+    for (std::size_t i = first; i < steps_.size(); ++i) call(hook_kind::insert, steps_[i]);
+}
+
+/// Does all of a new link that can fail.
+void relation_data::reserve_source(std::uint64_t e, std::uint64_t target) {
+    if (!engine_.entities.alive(target)) engine_.errors.raise_not_alive({target, {}}, "relate");
+    if (is_acyclic) refuse_cycle(e, target);
+    engine_.catalog.mark_for_destroy(target);
+    reserved_.push_back(target);
+    ensure_sources(target).reserve_another();
+}
+
+link_array& relation_data::ensure_sources(std::uint64_t target) {
+    if (link_array* const found = find_sources(target)) return *found;
+    auto made = std::make_unique<link_array>();
+    sources_.ensure(engine_.entities.key_of(target), made.get());
+    return *made.release();
+}
+
+void relation_data::refuse_cycle(std::uint64_t e, std::uint64_t target) const {
+    if (e == target) raise_cycle(e, target);
+    const link_array* const below = find_sources(e);
+    if (below == nullptr || below->size() == 0) return;
+    if (is_exclusive) {
+        for (std::uint64_t up = target; !is_null(up); up = target_of(up))
+            if (up == e) raise_cycle(e, target);
+        return;
+    }
+    if (is_above(target, e)) raise_cycle(e, target);
+}
+
+/// Whether a path of links leads from `from` to `to`.
+bool relation_data::is_above(std::uint64_t from, std::uint64_t to) const {
+    std::unordered_set<std::uint64_t> seen{from};
+    array_list<std::uint64_t> open{from};
+    while (!open.empty()) {
+        const std::uint64_t e = open.back();
+        open.pop_back();
+        if (e == to) return true;
+        const link_list* const list = find_list(e);
+        if (list == nullptr) continue;
+        const link_array& ends = list->ends();
+        for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+            if (seen.insert(ends[i].other).second) open.push_back(ends[i].other);
+    }
+    return false;
+}
+
+void relation_data::raise_cycle(std::uint64_t e, std::uint64_t target) const {
+    constexpr std::size_t most = 8;
+    std::string path = engine_.errors.describe(e);
+    std::size_t length = 0;
+    for (std::uint64_t up = target; is_exclusive && !is_null(up); up = target_of(up)) {
+        if (++length <= most) path += text(" -> ", engine_.errors.describe(up));
+        if (up == e) break;
+    }
+    if (length > most) path += text(" ... (", length, " links)");
+    if (!is_exclusive) path += text(" -> ", engine_.errors.describe(target), " -> ... -> itself");
+    raise(errc::cycle, text(name(), " is acyclic, but this link would close a cycle: ", path));
+}
+
+void relation_data::commit(std::uint64_t e) noexcept {
+    if (is_edited(e)) {
+        commit_edit(e);
+        committed_ = steps_.size();
+    }
+    link_list* const list = find_list(e);
+    if (committed_ < steps_.size() && list != nullptr) commit_new(e, *list);
+    for (; committed_ < steps_.size() && steps_[committed_].e == e; ++committed_)
+        if (is_exclusive)
+            commit_one(steps_[committed_]);
+        else if (const link_step& done = steps_[committed_]; !is_null(done.from))
+            find_sources(done.from)->erase(done.place);
+    if (committed_ != steps_.size()) return;
+    for (const link_step& done : steps_)  // now that all places are valid
+        if (!is_null(done.from)) close_holes(done.from);
+    edit_.is_active = false;
+}
+
+void relation_data::commit_one(const link_step& done) noexcept {
+    link_head* const link = find_link(done.e);
+    if (link != nullptr && done.from == done.to) {
+        link->place = done.place;
+        return;
+    }
+    if (!is_null(done.from)) find_sources(done.from)->erase(done.place);
+    if (link != nullptr) link->place = find_sources(done.to)->append(done.e, 0);
+}
+
+/// Shows the links of a new list to their targets.
+void relation_data::commit_new(std::uint64_t e, link_list& list) noexcept {
+    link_array& ends = list.ends();
+    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+        ends[i].place = find_sources(ends[i].other)->append(e, i);
+}
+
+void relation_data::commit_edit(std::uint64_t e) noexcept {
+    link_list& list = *find_list(e);
+    for (const std::uint64_t target : edit_.removed) {
+        const std::uint32_t at = find_place(e, list, target);
+        find_sources(target)->erase(list.ends()[at].place);
+        list.erase(at);
+    }
+    const busy_guard busy(engine_.gate);
+    const link_array& ends = edit_.added.ends();
+    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1)) {
+        const std::uint64_t target = ends[i].other;
+        const std::uint32_t known = find_place(e, list, target);
+        if (known != list.ends().places()) {
+            list.swap_value(known, edit_.added, i);
+            continue;
+        }
+        const std::uint32_t at = list.take(edit_.added, i);
+        list.ends()[at].place = find_sources(target)->append(e, at);
+    }
+    close_holes(list);
+}
+
+/// Closes the holes of a source's list, and corrects the places at its targets.
+void relation_data::close_holes(link_list& list) const noexcept {
+    list.close([&](std::uint32_t at) {
+        const link_end& end = list.ends()[at];
+        (*find_sources(end.other))[end.place].place = at;
+    });
+}
+
+/// Closes the holes of a target's list, and corrects the places at its sources.
+void relation_data::close_holes(std::uint64_t target) noexcept {
+    link_array* const sources = find_sources(target);
+    if (sources == nullptr || !sources->is_sparse()) return;
+    sources->close([&](std::uint32_t, std::uint32_t at) {
+        const link_end& end = (*sources)[at];
+        if (is_exclusive)
+            find_link(end.other)->place = at;
+        else
+            find_list(end.other)->ends()[end.place].place = at;
+    });
+}
+
+// ---- destruction -------------------------------------------------------------------------------
+
+void relation_data::collect(destroy_set& dying, std::uint64_t e) const {
+    if (e == id_) dying.add(links_->id);
+    if (e == links_->id) dying.add(id_);
+    if (policy != target_policy::destroy_sources) return;
+    each_source(e, [&](const link_end& source) { dying.add(source.other); });
+}
+
+void relation_data::check(const destroy_set& dying, std::uint64_t e) const {
+    if (policy != target_policy::refuse || dying.has(links_->id)) return;
+    std::size_t count = 0;
+    std::uint64_t first = engine_.entities.null();
+    each_source(e, [&](const link_end& source) {
+        if (dying.has(source.other)) return;
+        if (count++ == 0) first = source.other;
+    });
+    if (count == 0) return;
+    raise(errc::still_related,
+          text(engine_.errors.describe(e), " cannot be destroyed: ", count,
+               count == 1 ? " entity is" : " entities are", " still related to it by ", name(),
+               ", the first is ", engine_.errors.describe(first)));
+}
+
+/// Returns the first target above that survives, or the null id.
+std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& dying) const {
+    std::size_t most = dying.size();  // a cycle ends here
+    while (!is_null(target) && dying.has(target))
+        target = most-- == 0 ? engine_.entities.null() : target_of(target);
+    return target;
+}
+
+void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
+    passed_on_.clear();
+    shrunk_.clear();
+    if (dying.has(links_->id)) return;
+    std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
+    for (const std::uint64_t e : dying.all())
+        each_source(e, [&](const link_end& source) {
+            if (dying.has(source.other)) return;
+            if (!is_exclusive) {
+                ++lost[source.other];
+                return shrunk_.push_back({source.other, e, engine_.entities.null(), source.place});
+            }
+            const std::uint64_t to = policy == target_policy::pass_on
+                                         ? survivor(e, dying)
+                                         : engine_.entities.null();
+            if (is_null(to) || to == source.other)
+                losses.push_back({source.other, links_});
+            else
+                passed_on_.push_back({source.other, e, to});
+        });
+    shrunk_.erase_if([&](const link_step& link) {
+        std::size_t& count = lost[link.e];
+        const bool is_all = count == 0 || count == find_list(link.e)->size();
+        if (is_all && count != 0) losses.push_back({link.e, links_});
+        if (is_all) count = 0;
+        return is_all;
+    });
+}
+
+void relation_data::prepare(const destroy_set&) {
+    begin(0);
+    for (const link_step& link : passed_on_) {
+        engine_.catalog.mark_for_destroy(link.to);
+        reserved_.push_back(link.to);
+        ensure_sources(link.to).reserve_another();
+    }
+    for (const link_step& link : shrunk_) call(hook_kind::remove, link);
+    for (const link_step& link : passed_on_) call(hook_kind::insert, link);
+}
+
+void relation_data::finish(const destroy_set& dying) noexcept {
+    if (dying.has(links_->id)) return clear();
+    for (const link_step& link : passed_on_) {
+        link_head& head = *find_link(link.e);
+        head.target = link.to;
+        head.place = find_sources(link.to)->append(link.e, 0);
+        engine_.changes.mark_written(link.e, *links_);
+    }
+    {
+        const busy_guard busy(engine_.gate);
+        for (const link_step& link : shrunk_) find_list(link.e)->erase(link.place);
+    }
+    for (const std::uint64_t e : dying.all())
+        each_target(e, [&](const link_end& target) {
+            if (dying.has(target.other)) return;
+            find_sources(target.other)->erase(target.place);
+        });
+    for (const std::uint64_t e : dying.all()) drop_sources(e);
+    for (const link_step& link : shrunk_)
+        if (link_list* const list = find_list(link.e)) close_holes(*list);
+    for (const std::uint64_t e : dying.all())
+        each_target(e, [&](const link_end& target) {
+            if (!dying.has(target.other)) close_holes(target.other);
+        });
+}
+
+void relation_data::drop_sources(std::uint64_t target) noexcept {
+    const std::uint64_t key = engine_.entities.key_of(target);
+    link_array* const* const found = sources_.find(key);
+    if (found == nullptr) return;
+    delete *found;
+    sources_.erase(key);
+}
+
+void relation_data::clear() noexcept {
+    for (std::uint64_t key = sources_.next(0); key != sources_.none; key = sources_.next(key + 1))
+        delete sources_[key];
+    sources_ = {};
+    steps_.clear();
+    reserved_.clear();
+    arrived_ = committed_ = 0;
+}
+
+}  // namespace MUSTER_NAMESPACE::detail

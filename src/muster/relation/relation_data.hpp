@@ -1,0 +1,148 @@
+// relation_data: one relation of a world: what it means, who its sources are, and its part in changes
+// of links.
+#pragma once
+
+#include <muster/base/array_list.hpp>
+#include <muster/base/slice.hpp>
+#include <muster/base/sparse_array.hpp>
+#include <muster/change/change.hpp>
+#include <muster/relation/link.hpp>
+#include <muster/relation/relation.hpp>
+#include <muster/relation/relation_ref.hpp>
+#include <muster/type/fragment_data.hpp>
+#include <muster/type/value_participant.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace MUSTER_NAMESPACE::detail {
+
+struct engine;
+class destroy_set;
+struct fragment_loss;
+
+class MUSTER_API relation_data final : public value_participant {
+public:
+    relation_data(engine& owner, fragment_data& own, const link_types& types) noexcept
+        : engine_(owner), own_(own), id_(own.id), types_(types) {}
+    ~relation_data();
+
+    /// The id of the relation.
+    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+    [[nodiscard]] std::string_view name() const noexcept { return own_.name; }
+    /// The fragment of the relation itself. It has the hooks: `insert` and `remove` are called with
+    /// a `step`.
+    [[nodiscard]] fragment_data& own() const noexcept { return own_; }
+    [[nodiscard]] const link_types& types() const noexcept { return types_; }
+    /// The fragment of the links.
+    [[nodiscard]] fragment_data& links() const noexcept { return *links_; }
+
+    bool is_exclusive = false;
+    bool is_acyclic = false;
+    target_policy policy = target_policy::remove_relation;
+
+    /// Creates the fragment of the links; replaces one of the other kind, which no entity has.
+    void make_links();
+
+    // ---- reading -------------------------------------------------------------------------------
+
+    /// Returns the list of the entity's targets, or null, if the relation is not exclusive.
+    [[nodiscard]] link_list* find_list(std::uint64_t source) const noexcept;
+    /// Returns the entity's link, or null, if the relation is exclusive.
+    [[nodiscard]] link_head* find_link(std::uint64_t source) const noexcept;
+    /// Returns the only target of an entity, or the null id.
+    [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;
+    /// Returns the sources of a living target, or null.
+    [[nodiscard]] link_array* find_sources(std::uint64_t target) const noexcept;
+    [[nodiscard]] bool is_related(std::uint64_t source, std::uint64_t target) const noexcept;
+    /// Returns the address of the value of a link, or null. Of a tag: any other address.
+    [[nodiscard]] void* find_value(std::uint64_t source, std::uint64_t target) const noexcept;
+    [[nodiscard]] std::size_t count_targets(std::uint64_t source) const noexcept;
+
+    // ---- changes: see `value_participant` ------------------------------------------------------
+
+    outcome combine(std::uint64_t e, const void* present, slice<void* const> given,
+                    std::size_t& which) override;
+    void begin(std::size_t count) override;
+    void leaving(std::uint64_t e, const void* value, bool is_removed) override;
+    void arrived(std::uint64_t e, void* value, bool is_new) override;
+    void commit(std::uint64_t e) noexcept override;
+    void ending(std::uint64_t e, const void* value) override;
+
+    // ---- destruction: see `destroy_participant` ------------------------------------------------
+
+    void collect(destroy_set& dying, std::uint64_t e) const;
+    void check(const destroy_set& dying, std::uint64_t e) const;
+    void release(const destroy_set& dying, array_list<fragment_loss>& losses);
+    void prepare(const destroy_set& dying);
+    void finish(const destroy_set& dying) noexcept;
+    void clear() noexcept;
+
+    /// Calls `look(end)` for each source of a target.
+    template <class Look>
+    void each_source(std::uint64_t target, Look look) const {
+        if (const link_array* const sources = find_sources(target))
+            for (std::uint32_t i = sources->next(0); i != sources->places();
+                 i = sources->next(i + 1))
+                look((*sources)[i]);
+    }
+    /// Calls `look(end)` for each target of a source.
+    template <class Look>
+    void each_target(std::uint64_t source, Look look) const {
+        if (const link_head* const link = find_link(source))
+            return look(link_end{link->target, link->place});
+        const link_list* const list = find_list(source);
+        if (list == nullptr) return;
+        const link_array& ends = list->ends();
+        for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+            look(ends[i]);
+    }
+
+private:
+    [[nodiscard]] bool is_null(std::uint64_t e) const noexcept;
+    [[nodiscard]] std::uint32_t find_place(std::uint64_t source, const link_list& list,
+                                           std::uint64_t target) const noexcept;
+    [[nodiscard]] bool is_edited(std::uint64_t e) const noexcept {
+        return edit_.is_active && edit_.e == e;
+    }
+    outcome combine_one(const void* present, slice<void* const> given, std::size_t& which) const;
+    outcome combine_many(std::uint64_t e, const void* present, slice<void* const> given,
+                         std::size_t& which);
+    link_array& ensure_sources(std::uint64_t target);
+    void reserve_source(std::uint64_t e, std::uint64_t target);
+    void refuse_cycle(std::uint64_t e, std::uint64_t target) const;
+    [[nodiscard]] bool is_above(std::uint64_t from, std::uint64_t to) const;
+    [[noreturn]] MUSTER_COLD void raise_cycle(std::uint64_t e, std::uint64_t target) const;
+    void commit_one(const link_step& done) noexcept;
+    void commit_new(std::uint64_t e, link_list& list) noexcept;
+    void commit_edit(std::uint64_t e) noexcept;
+    void close_holes(link_list& list) const noexcept;
+    void close_holes(std::uint64_t target) noexcept;
+    void call(hook_kind kind, const link_step& what);
+    void drop_sources(std::uint64_t target) noexcept;
+    [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
+
+    engine& engine_;
+    fragment_data& own_;
+    const std::uint64_t id_;
+    link_types types_;
+    fragment_data* links_ = nullptr;
+    sparse_array<link_array*> sources_;  // by the key of the target; owned
+
+    array_list<link_step> steps_;  // of the operation that is being applied
+    std::size_t arrived_ = 0;  // steps that have their new target, if they have one
+    std::size_t committed_ = 0;
+    array_list<std::uint64_t> reserved_;   // targets with room for new sources
+    /// Changes of a list that the entity has already; made by `combine`.
+    struct list_edit {
+        std::uint64_t e = 0;
+        bool is_fresh = false;   // its operation has not begun
+        bool is_active = false;  // its operation is being applied
+        link_list added;
+        array_list<std::uint64_t> removed;  // targets
+    } edit_{};
+    array_list<link_step> passed_on_;  // links that a destruction moves to other targets
+    array_list<link_step> shrunk_;     // links that a destruction removes from lists that stay
+};
+
+}  // namespace MUSTER_NAMESPACE::detail

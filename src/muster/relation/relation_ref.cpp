@@ -1,0 +1,134 @@
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+#include <muster/relation/relations.hpp>
+
+namespace MUSTER_NAMESPACE::detail {
+
+relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types) {
+    return {&owner, &relations::ensure(owner).define(own, types)};
+}
+
+relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_types& types,
+                               relation_kind kind, const char* call) {
+    if (const relation_ref known = find(owner, own)) return known;
+    if (kind == relation_kind::users) relations::raise_no_relation(own, types.value->name, call);
+    relations& all = relations::ensure(owner);
+    relation_data& made = all.define(own, types);
+    all.set_exclusive(made);
+    all.set_acyclic(made);
+    made.policy = target_policy::destroy_sources;
+    return {&owner, &made};
+}
+
+relation_ref relation_ref::find(const engine& owner, const fragment_data& own) noexcept {
+    const relations* const all = relations::find(owner);
+    return {&owner, all != nullptr ? all->find(own) : nullptr};
+}
+
+namespace {
+/// Returns the relations of a world that has some.
+relations& relations_of(const engine& owner) noexcept {
+    return *relations::find(owner);
+}
+}  // namespace
+
+void relation_ref::set_exclusive() {
+    relations_of(*engine_).set_exclusive(*data_);
+}
+
+void relation_ref::set_acyclic() {
+    relations_of(*engine_).set_acyclic(*data_);
+}
+
+void relation_ref::set_policy(target_policy policy) noexcept {
+    data_->policy = policy;
+}
+
+bool relation_ref::is_exclusive() const noexcept {
+    return data_->is_exclusive;
+}
+
+fragment_data& relation_ref::links() const noexcept {
+    return data_->links();
+}
+
+fragment_data& relation_ref::own() const noexcept {
+    return data_->own();
+}
+
+bool relation_ref::relate(target source, target to, const change& link) {
+    return relations_of(*engine_).relate(*data_, source, to, link);
+}
+
+bool relation_ref::unrelate(target source, std::uint64_t to, const change& link) {
+    return relations_of(*engine_).unrelate(*data_, source, to, link);
+}
+
+std::size_t relation_ref::unrelate_all(target source) {
+    return relations_of(*engine_).unrelate_all(*data_, source);
+}
+
+std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
+    if (data_ == nullptr || !engine_->entities.alive(source)) return engine_->entities.null();
+    if (data_->is_exclusive) return data_->target_of(source);
+    const link_ends all = targets(source);
+    const link_end* first = all.first;
+    while (first != all.last && first->is_hole) ++first;
+    return first != all.last ? first->other : engine_->entities.null();
+}
+
+void* relation_ref::find_value(std::uint64_t source, std::uint64_t target) const noexcept {
+    return data_ != nullptr ? data_->find_value(source, target) : nullptr;
+}
+
+namespace {
+link_ends ends_of(const link_array& all) noexcept {
+    if (all.places() == 0) return {};
+    return {&all[0], &all[0] + all.places(), all.size()};
+}
+}  // namespace
+
+link_ends relation_ref::targets(std::uint64_t source) const noexcept {
+    if (data_ == nullptr || !engine_->entities.alive(source)) return {};
+    if (const link_head* const link = data_->find_link(source))
+        return {.count = 1, .only = link->target};
+    const link_list* const list = data_->find_list(source);
+    return list != nullptr ? ends_of(list->ends()) : link_ends{};
+}
+
+link_ends relation_ref::sources(std::uint64_t target) const noexcept {
+    if (data_ == nullptr || !engine_->entities.alive(target)) return {};
+    const link_array* const all = data_->find_sources(target);
+    return all != nullptr ? ends_of(*all) : link_ends{};
+}
+
+std::uint64_t relation_ref::next_below(std::uint64_t root, std::uint64_t at) const noexcept {
+    const std::uint64_t null = engine_->entities.null();
+    if (data_ == nullptr || !engine_->entities.alive(at)) return null;
+    const auto source_from = [&](std::uint64_t of, std::uint32_t place) {
+        const link_array* const all = data_->find_sources(of);
+        const std::uint32_t found = all != nullptr ? all->next(place) : 0;
+        return all != nullptr && found != all->places() ? (*all)[found].other : null;
+    };
+    if (const std::uint64_t below = source_from(at, 0); below != null) return below;
+    while (at != root) {
+        const link_head& link = *data_->find_link(at);
+        if (const std::uint64_t beside = source_from(link.target, link.place + 1); beside != null)
+            return beside;
+        at = link.target;
+    }
+    return null;
+}
+
+void relation_ref::raise_no_link(target source, target to) const {
+    for (const target& end : {source, to})
+        if (!engine_->entities.alive(end.id)) engine_->errors.raise_not_alive(end, "link");
+    raise(errc::missing_component,
+          text(engine_->errors.describe(source.id), " is not related to ",
+               engine_->errors.describe(to.id),
+               data_ != nullptr ? text(" by ", data_->name()) : std::string(),
+               place_of("link", &source.where)));
+}
+
+}  // namespace MUSTER_NAMESPACE::detail

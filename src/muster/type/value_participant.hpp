@@ -1,0 +1,60 @@
+// value_participant: a room that takes part when the values of a fragment change, because it keeps
+// state in step with them: the targets of links know their sources, for example.
+//
+//     combine    several recorded changes of one entity become one
+//     begin      reserves memory for some entities
+//     leaving    the value is still there, and will be removed or replaced
+//                   ... the hooks of removed values, the move ...
+//     arrived    the value is there
+//                   ... the hooks of inserted values ...
+//     commit     nothing can prevent the change any more
+//
+// All but `commit` may throw, which prevents the change. The room hears nothing of that: the next
+// `begin` ends what was not committed. If an entity is destroyed, only `ending` is called for its
+// values; see `destroy_participant`.
+#pragma once
+
+#include <muster/base/config.hpp>
+#include <muster/base/slice.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace MUSTER_NAMESPACE::detail {
+
+/// A participant may call hooks of its own in `leaving`, `arrived` and `ending`. It must not change
+/// the world itself.
+class MUSTER_API value_participant {
+public:
+    /// What becomes of the combined changes of an entity.
+    enum class outcome : std::uint8_t {
+        none,      // the value stays as it is
+        puts,      // one of the given values is stored
+        touches,   // the room changes the value that is there, in `commit`
+        removes,   // the value is removed, if there is one
+        destroys,  // the entity is destroyed instead
+    };
+
+    value_participant() = default;
+    value_participant(const value_participant&) = delete;
+    value_participant& operator=(const value_participant&) = delete;
+
+    /// Combines the recorded changes of an entity. `present` is its value, or null. `given` has the
+    /// values that it receives, in their order; null: a removal. `puts` sets `which` to the index of
+    /// the value to store.
+    virtual outcome combine(std::uint64_t e, const void* present, slice<void* const> given,
+                            std::size_t& which) = 0;
+    virtual void begin(std::size_t count) = 0;
+    /// `is_removed`: the value will not be replaced.
+    virtual void leaving(std::uint64_t e, const void* value, bool is_removed) = 0;
+    /// `value` may be modified. `is_new`: the entity had no value.
+    virtual void arrived(std::uint64_t e, void* value, bool is_new) = 0;
+    virtual void commit(std::uint64_t e) noexcept = 0;
+    /// The value ends together with its entity, or because another one is destroyed.
+    virtual void ending(std::uint64_t e, const void* value) = 0;
+
+protected:
+    ~value_participant() = default;
+};
+
+}  // namespace MUSTER_NAMESPACE::detail
