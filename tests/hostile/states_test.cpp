@@ -62,13 +62,15 @@ std::optional<errc> documented(const place& where, const row& tested) {
                    ? std::optional(errc::in_scope)
                    : std::nullopt;
     }
-    if (is_one_of(tested, {"definition::sparse"})) return errc::fragment_in_use;
+    if (is_one_of(tested, {"definition::sparse"}) && !muster::detail::sparse_by_default)
+        return errc::fragment_in_use;
     if (is_one_of(tested, {"commit", "cancel"}) && where.where != users_scope)
         return errc::unbalanced_scope;
     if (where.where != free && is_one_of(tested, {"reset", "collect_garbage", "recycle_tombstones",
                                                   "sort", "sort_like", "sort a new type"}))
         return errc::in_scope;
-    if (is_one_of(tested, {"sort a new type"})) return errc::not_sparse;
+    if (is_one_of(tested, {"sort a new type"}) && !muster::detail::sparse_by_default)
+        return errc::not_sparse;
     return std::nullopt;
 }
 

@@ -103,7 +103,8 @@ struct scene {
     basic_query<layouts::bound, position> positions = w.query<position>();
     muster::system_handle think = w.system("think").each([](velocity& v) { v.x += 1; });
     muster::system_handle act = w.system("act").each([](velocity& v) { v.y += 1; });
-    muster::chunk dense = w.chunk<velocity, path>();
+    muster::chunk dense =
+        muster::detail::sparse_by_default ? muster::chunk() : w.chunk<velocity, path>();
     definition<position> defined = w.define<position>();
     thread_executor four;
 
