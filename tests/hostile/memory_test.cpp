@@ -84,6 +84,43 @@ TEST_P(hostile_memory, a_call_that_runs_out_of_memory_changes_nothing) {
     }
 }
 
+TEST(hostile_memory_of_buffers, the_size_of_the_world_stays_right) {
+    using call = void (*)(world&, command_buffer&);
+    for (const call use :
+         {call([](world& w, command_buffer& b) { w.submit(b); }),
+          call([](world& w, command_buffer& b) {
+              b.discard();
+              w.apply_submitted();
+          }),
+          call([](world& w, command_buffer& b) {
+              b.discard();
+              w.collect_garbage();
+          }),
+          call([](world& w, command_buffer& b) {
+              b.discard();
+              (void)code_of([&] { w.spawn_at(entity::pack(70, 0, w.number())); });
+          }),
+          call([](world& w, command_buffer&) { w.spawn_many(100, velocity{}); })})
+        for (int number = 0;; ++number) {
+            SCOPED_TRACE(number);
+            world w;
+            w.spawn_many(3, velocity{});
+            command_buffer b{w};
+            for (int i = 0; i < 3; ++i) b.spawn(velocity{});
+            allocations.start(number);
+            try {
+                use(w, b);
+            } catch (const std::bad_alloc&) {
+            }
+            allocations.stop();
+            std::size_t living = 0;
+            for (const entity e : w.entities()) living += w.alive(e);
+            EXPECT_EQ(w.size(), living);
+            EXPECT_EQ(w.count<velocity>(), living) << "none of these has lost its components";
+            if (!allocations.has_struck()) break;
+        }
+}
+
 TEST_P(hostile_memory, a_place_that_runs_out_of_memory_leaves_the_world_usable) {
     const place& where = GetParam();
     std::vector<const row*> some = calls_with_turn(where, 80);
