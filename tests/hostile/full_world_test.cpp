@@ -34,7 +34,8 @@ protected:
     using id_type = basic_id<Layout>;
 
     struct scene {
-        world_type w{world_options{.first_key = Layout::first_key, .last_key = Layout::first_key + 15}};
+        world_type w{
+            world_options{.first_key = Layout::first_key, .last_key = Layout::first_key + 15}};
         id_type one = w.spawn(position{1}, velocity{2});
         id_type tag = w.tag("tag");
         std::vector<id_type> rest;
@@ -52,8 +53,10 @@ protected:
             std::string seen = std::to_string(w.size()) + " " + std::to_string(w.depth());
             for (const id_type e : w.entities()) {
                 seen += "\n" + to_string(id_type::pack(e.key(), e.version()));
-                if (const auto* p = w.template try_get<position>(e)) seen += " p" + std::to_string(p->x);
-                if (const auto* v = w.template try_get<velocity>(e)) seen += " v" + std::to_string(v->x);
+                if (const auto* p = w.template try_get<position>(e))
+                    seen += " p" + std::to_string(p->x);
+                if (const auto* v = w.template try_get<velocity>(e))
+                    seen += " v" + std::to_string(v->x);
                 if (w.has(e, tag)) seen += " t";
             }
             return seen + std::to_string(w.template count<newcomer>());
@@ -115,8 +118,7 @@ protected:
             {"on_insert", [](scene& s) { s.w.template on_insert<newcomer>([] {}); }},
             {"observer", [](scene& s) { (void)s.w.template observer<newcomer>(); }},
             {"removed_values", [](scene& s) { (void)s.w.template removed_values<newcomer>(); }},
-            {"needs",
-             [](scene& s) { s.w.template define<position>().template needs<newcomer>(); }},
+            {"needs", [](scene& s) { s.w.template define<position>().template needs<newcomer>(); }},
             {"builder::spawn of a new type",
              [](scene& s) {
                  basic_builder<Layout> b = s.w.builder();
@@ -139,9 +141,7 @@ protected:
             run();
             s.w.commit();
             break;
-        case where::loop:
-            s.w.template query<velocity>().each([&](velocity&) { run(); });
-            break;
+        case where::loop: s.w.template query<velocity>().each([&](velocity&) { run(); }); break;
         case where::hook: {
             auto c = s.w.template on_assign<velocity>(run);
             s.w.template touch<velocity>(s.one);

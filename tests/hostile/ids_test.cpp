@@ -21,14 +21,14 @@ enum class kind {
     cancelled,  // spawned in a scope that was cancelled
     reserved,   // spawned in a command buffer that was discarded
 };
-constexpr kind kinds[] = {kind::null,         kind::dead,     kind::stale,     kind::never_issued,
-                          kind::future,       kind::last_version, kind::all_ones, kind::foreign,
-                          kind::cancelled,    kind::reserved};
+constexpr kind kinds[] = {kind::null,      kind::dead,         kind::stale,    kind::never_issued,
+                          kind::future,    kind::last_version, kind::all_ones, kind::foreign,
+                          kind::cancelled, kind::reserved};
 
 std::string name_of_kind(const testing::TestParamInfo<kind>& info) {
-    static const char* const names[] = {"null",     "dead",    "stale",     "never_issued", "future",
-                                        "last_version", "all_ones", "foreign", "cancelled",
-                                        "reserved"};
+    static const char* const names[] = {"null",      "dead",         "stale",    "never_issued",
+                                        "future",    "last_version", "all_ones", "foreign",
+                                        "cancelled", "reserved"};
     return names[static_cast<int>(info.param)];
 }
 
@@ -193,8 +193,7 @@ const std::vector<entity_row>& entity_calls_table() {
 }
 
 class hostile_ids : public testing::TestWithParam<kind> {};
-INSTANTIATE_TEST_SUITE_P(each, hostile_ids, testing::ValuesIn(kinds),
-                         name_of_kind);
+INSTANTIATE_TEST_SUITE_P(each, hostile_ids, testing::ValuesIn(kinds), name_of_kind);
 
 void test_entity(const entity_row& tested, kind k, bool in_scope) {
     scene s(1);
@@ -417,8 +416,8 @@ TEST_P(hostile_ids, calls_of_a_command_buffer) {
     using call = std::function<void(command_buffer&, scene&, entity)>;
     const std::pair<const char*, call> calls[] = {
         {"set", [](command_buffer& b, scene&, entity e) { b.set(e, position{9, 9}); }},
-        {"set several",
-         [](command_buffer& b, scene& s, entity e) { b.set(e, velocity{9, 9}, with(s.health, 9)); }},
+        {"set several", [](command_buffer& b, scene& s,
+                           entity e) { b.set(e, velocity{9, 9}, with(s.health, 9)); }},
         {"set fragment", [](command_buffer& b, scene& s, entity e) { b.set(e, s.health, 9); }},
         {"set a tag", [](command_buffer& b, scene& s, entity e) { b.set(e, s.enemy); }},
         {"add", [](command_buffer& b, scene&, entity e) { b.add<position>(e); }},

@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(everywhere, hostile_memory, testing::ValuesIn(all_place
 TEST_P(hostile_memory, a_call_that_runs_out_of_memory_changes_nothing) {
     const place& where = GetParam();
     const result without = make_call(where, nullptr, -1, when::in_the_call);
-    for (const row* tested : calls_with_turn(where, 5)) {
+    for (const row* tested : calls_with_turn(where, 8)) {
         SCOPED_TRACE(tested->name);
         const result with = make_call(where, tested, -1, when::in_the_call);
         for (int number = 0;; ++number) {
@@ -86,21 +86,20 @@ TEST_P(hostile_memory, a_call_that_runs_out_of_memory_changes_nothing) {
 
 TEST(hostile_memory_of_buffers, the_size_of_the_world_stays_right) {
     using call = void (*)(world&, command_buffer&);
-    for (const call use :
-         {call([](world& w, command_buffer& b) { w.submit(b); }),
-          call([](world& w, command_buffer& b) {
-              b.discard();
-              w.apply_submitted();
-          }),
-          call([](world& w, command_buffer& b) {
-              b.discard();
-              w.collect_garbage();
-          }),
-          call([](world& w, command_buffer& b) {
-              b.discard();
-              (void)code_of([&] { w.spawn_at(entity::pack(70, 0, w.number())); });
-          }),
-          call([](world& w, command_buffer&) { w.spawn_many(100, velocity{}); })})
+    for (const call use : {call([](world& w, command_buffer& b) { w.submit(b); }),
+                           call([](world& w, command_buffer& b) {
+                               b.discard();
+                               w.apply_submitted();
+                           }),
+                           call([](world& w, command_buffer& b) {
+                               b.discard();
+                               w.collect_garbage();
+                           }),
+                           call([](world& w, command_buffer& b) {
+                               b.discard();
+                               (void)code_of([&] { w.spawn_at(entity::pack(70, 0, w.number())); });
+                           }),
+                           call([](world& w, command_buffer&) { w.spawn_many(100, velocity{}); })})
         for (int number = 0;; ++number) {
             SCOPED_TRACE(number);
             world w;

@@ -26,8 +26,7 @@ result make_call(const place& where, const row* tested, bool leaves = false) {
     where.prepare(s, s.own[1]);
     const std::function<void()> run = [&] {
         ++made.calls;
-        if (tested != nullptr)
-            made.code = code_of([&] { (void)tested->call(s, s.own[1], 1); });
+        if (tested != nullptr) made.code = code_of([&] { (void)tested->call(s, s.own[1], 1); });
         if (leaves) throw leave{};
     };
     try {
@@ -110,7 +109,7 @@ TEST_P(hostile_states, a_recorded_call_has_the_effect_of_a_direct_call) {
     if (where.changes == place::fate::dropped) GTEST_SKIP() << "it has no effect";
     if (make_call(where, nullptr).seen != make_call(outside, nullptr).seen)
         GTEST_SKIP() << "the place has an effect of its own";
-    for (const row* tested : calls_with_turn(where, 3)) {
+    for (const row* tested : calls_with_turn(where, 6)) {
         SCOPED_TRACE(tested->name);
         const bool is_void = tested->in_phase == outcome::returns_false;
         if (is_void && where.where == place::setting::phase) continue;
@@ -125,7 +124,7 @@ TEST_P(hostile_states, an_exception_drops_the_changes_of_the_callback_that_it_le
     if (!where.drops_on_exception) GTEST_SKIP() << "it is no callback, or must not throw";
     const result without = make_call(where, nullptr, true);
     EXPECT_TRUE(without.has_left);
-    for (const row* tested : calls_with_turn(where, 3)) {
+    for (const row* tested : calls_with_turn(where, 6)) {
         SCOPED_TRACE(tested->name);
         const result with = make_call(where, tested, true);
         EXPECT_TRUE(with.has_left);

@@ -157,10 +157,10 @@ struct scene {
                  << f->is_internal << f->hooks.kinds() << (f->sparse_values != nullptr)
                  << f->implied.size() << '\n';
         made << hook.connected() << paused_hook.connected() << seen->connected() << seen->size()
-             << paused->connected() << ' ' << (think && think.is_enabled()) << bool(w.find_system("new"))
-             << bool(w.find_system("think")) << ' ' << w.has_single<counters>()
-             << w.has_single<config>() << (w.find_extension<new_extension>() != nullptr) << ' '
-             << hook_calls;
+             << paused->connected() << ' ' << (think && think.is_enabled())
+             << bool(w.find_system("new")) << bool(w.find_system("think")) << ' '
+             << w.has_single<counters>() << w.has_single<config>()
+             << (w.find_extension<new_extension>() != nullptr) << ' ' << hook_calls;
         return made.str();
     }
 };
