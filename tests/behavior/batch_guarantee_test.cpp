@@ -1,6 +1,6 @@
 // Exceptions at every point of a batch, of `copy_fragment` and of `clear<T>()`. Each chunk changes
 // completely or not at all, the other chunks proceed, the first exception propagates, and observers
-// log exactly the changes made. Linked with world_guarantee_test.cpp, which makes allocations fail.
+// log exactly the changes made. Linked with support/failing_allocations.cpp.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "support/hook_trouble.hpp"
 #include "support/world_dump.hpp"
 
-// Like the operators of world_guarantee_test.cpp. std::stable_partition calls it and can do without
+// Like the operators of support/failing_allocations.cpp. std::stable_partition calls it and can do without
 // memory.
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return std::malloc(size == 0 ? 1 : size);

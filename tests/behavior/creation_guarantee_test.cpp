@@ -1,5 +1,5 @@
 // Makes every allocation of the calls that create fragments, systems, groups, hooks and observers fail once, also
-// in a scope. Nothing may remain: no id, no fragment, no name, no log. Linked with world_guarantee_test.cpp, which
+// in a scope. Nothing may remain: no id, no fragment, no name, no log. Linked with support/failing_allocations.cpp, which
 // makes allocations fail.
 #include "support/phase_scene.hpp"
 #include "support/trouble.hpp"

@@ -1,5 +1,5 @@
 // Makes every allocation and every copy of the creation of rows with exact ids fail once. Linked
-// with world_guarantee_test.cpp, which makes allocations fail.
+// with support/failing_allocations.cpp.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Makes every allocation and every copy of every call by fragment fail once, like
-// world_guarantee_test.cpp for C++ types. Linked with that file, which makes allocations fail.
+// world_guarantee_test.cpp for C++ types. Linked with support/failing_allocations.cpp.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>

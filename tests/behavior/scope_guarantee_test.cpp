@@ -1,6 +1,6 @@
 // Exceptions at every point of a commit and of every call that runs hooks. A failed commit drops
 // only the change that failed; a failed call leaves the world unchanged. Linked with
-// world_guarantee_test.cpp, which makes allocations fail.
+// support/failing_allocations.cpp, which makes allocations fail.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>

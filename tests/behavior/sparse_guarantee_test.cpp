@@ -1,7 +1,7 @@
 // Exceptions at every point of every call that involves sparse fragments, alone or with others:
 // each copy, each allocation, each hook. The world is then unchanged, including the addresses of
 // its sparse values; a commit and a batch may drop the changes of the entity that failed. Linked
-// with world_guarantee_test.cpp, which makes allocations fail.
+// with support/failing_allocations.cpp.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Exceptions at every point of a parallel phase and of a command buffer's life: each copy, each
 // allocation, each hook. Each recorded call is applied completely or not at all, nothing leaks, and
 // the world stays usable. Runs on one thread, so that the points of failure are reproducible.
-// Linked with world_guarantee_test.cpp, which makes allocations fail.
+// Linked with support/failing_allocations.cpp.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 

@@ -1,12 +1,12 @@
 // Makes every allocation and every copy of every call fail once. The world must then be unchanged,
-// nothing may leak, and the repeated call must have the effect of a call that never failed.
+// nothing may leak, and the repeated call must have the effect of a call that never failed. Linked with
+// support/failing_allocations.cpp.
 #include <muster/muster.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <new>
 #include <span>
 #include <string>
@@ -16,50 +16,6 @@
 #include "support/layouts.hpp"
 #include "support/trouble.hpp"
 #include "support/world_dump.hpp"
-
-// ---- failing allocations: the linker redirects these calls (tests/CMakeLists.txt) --------------
-
-extern "C" {
-void* __real_malloc(std::size_t size);
-void* __wrap_malloc(std::size_t size) {
-    return muster::test::allocations.strikes() ? nullptr : __real_malloc(size);
-}
-void* __real_calloc(std::size_t count, std::size_t size);
-void* __wrap_calloc(std::size_t count, std::size_t size) {
-    return muster::test::allocations.strikes() ? nullptr : __real_calloc(count, size);
-}
-void* __real_realloc(void* old, std::size_t size);
-void* __wrap_realloc(void* old, std::size_t size) {
-    return muster::test::allocations.strikes() ? nullptr : __real_realloc(old, size);
-}
-void* __real_aligned_alloc(std::size_t alignment, std::size_t size);
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
-    return muster::test::allocations.strikes() ? nullptr : __real_aligned_alloc(alignment, size);
-}
-}
-
-// Not inline: g++ would warn that `free` does not match `new`.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-    if (void* const made = std::malloc(size == 0 ? 1 : size)) return made;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
-    const auto step = static_cast<std::size_t>(alignment);
-    if (void* const made = std::aligned_alloc(step, (size + step - 1) / step * step)) return made;
-    throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* old) noexcept {
-    std::free(old);
-}
-[[gnu::noinline]] void operator delete(void* old, std::size_t) noexcept {
-    std::free(old);
-}
-[[gnu::noinline]] void operator delete(void* old, std::align_val_t) noexcept {
-    std::free(old);
-}
-[[gnu::noinline]] void operator delete(void* old, std::size_t, std::align_val_t) noexcept {
-    std::free(old);
-}
 
 namespace muster {
 namespace {

@@ -103,11 +103,12 @@ struct scene {
     basic_query<layouts::bound, position> positions = w.query<position>();
     muster::system_handle think = w.system("think").each([](velocity& v) { v.x += 1; });
     muster::system_handle act = w.system("act").each([](velocity& v) { v.y += 1; });
-    muster::chunk dense = w.chunk<velocity, path>();
+    muster::chunk dense =
+        muster::detail::sparse_by_default ? muster::chunk() : w.chunk<velocity, path>();
     definition<position> defined = w.define<position>();
-    thread_executor four{thread_count};
+    thread_executor four;
 
-    scene() {
+    explicit scene(unsigned threads = thread_count) : four(threads) {
         w.component<marked>();
         w.component<counters>();
         for (entity& e : own) {
@@ -156,10 +157,10 @@ struct scene {
                  << f->is_internal << f->hooks.kinds() << (f->sparse_values != nullptr)
                  << f->implied.size() << '\n';
         made << hook.connected() << paused_hook.connected() << seen->connected() << seen->size()
-             << paused->connected() << ' ' << think.is_enabled() << bool(w.find_system("new"))
-             << bool(w.find_system("think")) << ' ' << w.has_single<counters>()
-             << w.has_single<config>() << (w.find_extension<new_extension>() != nullptr) << ' '
-             << hook_calls;
+             << paused->connected() << ' ' << (think && think.is_enabled())
+             << bool(w.find_system("new")) << bool(w.find_system("think")) << ' '
+             << w.has_single<counters>() << w.has_single<config>()
+             << (w.find_extension<new_extension>() != nullptr) << ' ' << hook_calls;
         return made.str();
     }
 };

@@ -1,7 +1,7 @@
 // trouble: component types that are hard to store, and countdowns that make operations fail.
 //
 // `allocations` works only in programs that replace malloc, its relatives and operator new, like
-// world_guarantee_test.cpp.
+// support/failing_allocations.cpp.
 #pragma once
 
 #include <array>

@@ -35,9 +35,9 @@ std::size_t journal::place_of(std::uint64_t e) const noexcept {
     return at;
 }
 
-/// Adds the missing groups to the table, and leaves room for one more.
-void journal::find_places() {
-    while ((taken_ + now_.groups - placed_ + 1) * 2 > places_.capacity()) widen();
+/// Adds the missing groups to the table, and leaves room for so many more.
+void journal::find_places(std::size_t more) {
+    while ((taken_ + now_.groups - placed_ + more) * 2 > places_.capacity()) widen();
     for (; placed_ < now_.groups; ++placed_) {
         journal_group& group = groups_[placed_];
         if (group.is_barrier) continue;

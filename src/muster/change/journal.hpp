@@ -183,6 +183,8 @@ public:
         chain own_{none, none};
         chain barriers_{none, none};
     };
+    /// After one more change, the next `dependencies` cannot fail.
+    void prepare_dependencies() { find_places(2); }
     /// Returns these entries in order.
     [[nodiscard]] array_list<std::uint32_t> dependency_of(std::uint64_t e);
     /// Whether changes of the group's entity are still added to this group.
@@ -254,7 +256,7 @@ private:
         return made;
     }
     MUSTER_COLD void grow();
-    void find_places();
+    void find_places(std::size_t more = 1);
     void widen();
 
     position now_;

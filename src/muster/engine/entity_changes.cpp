@@ -445,6 +445,10 @@ bool entity_changes::will_have(target of, const fragment_data& fragment, const c
                                           : engine_.components.has(of.id, fragment);
 }
 
+void entity_changes::prepare_find_stored() {
+    if (engine_.depth() != 0 && !engine_.gate.is_parallel()) engine_.pending.prepare_dependencies();
+}
+
 void* entity_changes::find_stored(target of, const fragment_data& fragment, const char* call) {
     if (engine_.gate.is_parallel()) return engine_.parallel.last_value(call);
     if (engine_.depth() != 0)

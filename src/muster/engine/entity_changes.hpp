@@ -74,6 +74,9 @@ public:
     /// Whether the entity has the fragment; in a scope, whether it will have it when the scope
     /// ends.
     bool will_have(target of, const fragment_data& fragment, const char* call);
+    /// Before a call that stores a value: `find_stored` cannot fail after it, so the call is all or
+    /// nothing.
+    void prepare_find_stored();
     /// Returns the address of the value that a call has stored: in the world or, in a scope, the
     /// pending value. Null if the entity has none.
     void* find_stored(target of, const fragment_data& fragment, const char* call);

@@ -389,9 +389,9 @@ void spawner::show_rows(id_span out, chunk_data& into) {
     const id_span made{into.ids.at(first), out.count, out.width};
     if (engine_.notifier.notifies_insert(into)) {
         scope_guard rollback([&] { engine_.destroyer.destroy_rows(into, first); });
+        const kept_ids kept(made);  // may throw: no hook and no observer has seen the rows yet
         scope whole(engine_);
         engine_.notifier.inserted(made, into.fragments);
-        const kept_ids kept(made);
         rollback.dismiss();
         finish(kept.all, [&] { whole.commit(); });
         return kept.all.copy_to(out);

@@ -68,10 +68,13 @@ void spawner::spawn_rows(std::size_t count, chunk_data& given_chunk, const row_v
     scope_guard rollback([&] { engine_.destroyer.destroy_rows(into, first); });
     scope whole(engine_);
     fill(into, first);
-    if (engine_.notifier.notifies_insert(into))
-        engine_.notifier.inserted({into.ids.at(first), count, into.ids.size}, into.fragments);
-    const bool is_final = engine_.pending.empty() && !engine_.submissions.has_submissions();
+    const bool notifies = engine_.notifier.notifies_insert(into);
+    const bool is_final =
+        !notifies && engine_.pending.empty() && !engine_.submissions.has_submissions();
+    // May throw: no hook and no observer has seen the rows yet.
     const kept_ids kept({into.ids.at(first), is_final ? 0 : count, into.ids.size});
+    if (notifies)
+        engine_.notifier.inserted({into.ids.at(first), count, into.ids.size}, into.fragments);
     rollback.dismiss();
     finish(kept.all, [&] { whole.commit(); });
 }

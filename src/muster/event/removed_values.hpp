@@ -59,8 +59,9 @@ public:
     basic_removed_values(basic_removed_values&& other) noexcept
         : store_(other.store_), log_(std::exchange(other.log_, nullptr)) {}
     basic_removed_values& operator=(basic_removed_values&& other) noexcept {
-        std::swap(store_, other.store_);
-        std::swap(log_, other.log_);
+        basic_removed_values taken(std::move(other));
+        std::swap(store_, taken.store_);
+        std::swap(log_, taken.log_);
         return *this;
     }
     ~basic_removed_values() {

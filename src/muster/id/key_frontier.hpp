@@ -16,6 +16,7 @@
 
 #include <muster/base/atomic_word.hpp>
 #include <muster/base/integer.hpp>
+#include <muster/base/scope_guard.hpp>
 #include <muster/id/key_set.hpp>
 
 #include <cstddef>
@@ -131,14 +132,21 @@ public:
 
     /// All keys below it belong to the pool or are known to be reserved.
     [[nodiscard]] std::uint64_t pool_end() const noexcept { return pool_end_; }
-    /// Records which keys other threads have taken.
+    /// Records which keys other threads have taken. After `std::bad_alloc`, the last of them are not
+    /// recorded yet.
     void sync() {
         const std::uint64_t reserve_end = reserve_end_.load();
         for (; pool_end_ < reserve_end; ++pool_end_) {
             // After `exchange`, the pool itself may have claimed or issued keys from here on.
             if (pool_end_ >= open() || ahead_.contains(pool_end_)) continue;
-            if (!reserved_.contains(pool_end_)) reserved_.insert(pool_end_);
+            const bool is_new = !reserved_.contains(pool_end_);
+            if (is_new) reserved_.insert(pool_end_);
+            // A key that is only in one of the sets would count as a living one.
+            scope_guard undo([&] {
+                if (is_new) reserved_.erase(pool_end_);
+            });
             ahead_.insert(pool_end_);
+            undo.dismiss();
         }
     }
     /// Claims the first `count` keys of the range for the pool, except those already taken.

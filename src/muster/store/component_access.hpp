@@ -181,6 +181,11 @@ public:
         errors.raise_missing(of, call, f.value(), find_fragment(f), find_type_index<type>(),
                              type_name<type>());
     }
+    /// Before a call that stores a value and returns `placed`.
+    void prepare_placed() {
+        if (!gate.is_idle()) [[unlikely]]
+            changes.prepare_find_stored();
+    }
     /// Returns the value that a call has stored: in the world or, in a scope, the pending value.
     template <class T>
     T& placed(at_type of, const fragment_data& fragment, const char* call) {

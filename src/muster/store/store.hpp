@@ -56,6 +56,7 @@ public:
     using access::notifier;
     using access::pending;
     using access::placed;
+    using access::prepare_placed;
     using access::spawner;
 
     explicit store(const world_options& options) : access(options) {}

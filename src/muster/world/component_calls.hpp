@@ -266,6 +266,7 @@ protected:
 private:
     template <class T, class... Args>
     T& emplace_as(const char* call, at_type e, Args&&... args) {
+        store_.prepare_placed();
         if constexpr (detail::is_pinned<T>)
             construct_in_slot<T>(e, detail::fragment_name::of<T>(), call,
                                  std::forward<Args>(args)...);

@@ -86,8 +86,8 @@ public:
     }
 
     /// Destroys all entities for which `predicate(entity)` returns true, and returns their number.
-    /// Calls `predicate` for all entities first, so that it sees the unchanged world and may throw.
-    /// An exception later does not stop the others, as for `destroy` of several. O(keys). Refused in
+    /// Calls `predicate` for all entities first, so that it sees the unchanged world and may throw;
+    /// it does not see entities that it creates. An exception later does not stop the others, as for `destroy` of several. O(keys). Refused in
     /// a phase.
     template <class Predicate>
     std::size_t destroy_if(Predicate&& predicate,
@@ -97,9 +97,13 @@ public:
         typename store_type::scope changes(store_);
         constexpr bool fits = std::is_invocable_r_v<bool, Predicate&, id_type>;
         static_assert(fits, "muster: the predicate of destroy_if takes (entity) and returns bool.");
+        chosen.reserve(size());
+        for (const id_type e : entities()) chosen.push_back(e);  // not those that it creates
+        std::size_t kept = 0;
         if constexpr (fits)
-            for (const id_type e : entities())
-                if (predicate(e)) chosen.push_back(e);
+            for (const id_type e : chosen)
+                if (predicate(e)) chosen[kept++] = e;
+        chosen.resize(kept);
         const std::size_t count = store_.destroy(chosen, where);
         changes.commit();
         return count;

@@ -26,8 +26,8 @@ public:
     /// a change returns. Writing through a reference is immediate. A new id is alive and empty at
     /// once; it dies if the scope is cancelled. `component`, `define`, `name`, `query`, `chunk` and
     /// `reserve` are immediate; only `reserve` of a chunk that has rows is deferred. `reset`,
-    /// `collect_garbage`, `recycle_tombstones`, and `get_or_emplace` of a missing component throw
-    /// `errc::in_scope`. Refused in a phase.
+    /// `collect_garbage`, `recycle_tombstones`, `sort` and `sort_like` throw `errc::in_scope`.
+    /// Refused in a phase.
     bool defer() {
         store_.transaction.defer();
         return store_.depth() == 1;

@@ -85,6 +85,7 @@ public:
     /// Like `emplace` by type, for a fragment.
     template <class T, class... Args>
     T& emplace(at_type e, basic_fragment<T, Layout> fragment, Args&&... args) {
+        store_.prepare_placed();
         if constexpr (detail::is_pinned<T>)
             this->template construct_in_slot<T>(e, {std::uint64_t{fragment.id().value()}},
                                                 "emplace", std::forward<Args>(args)...);

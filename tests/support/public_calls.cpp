@@ -1,15 +1,12 @@
-// Every public call of a world, made by four threads of a parallel phase at once: it reads, it is recorded, or
-// it is refused and nothing changes. docs/threads.md has the same table in words. The thread sanitizer sees the
-// calls that touch the world before they refuse. phase_handles_test.cpp has the calls of handles.
-#include "support/phase_scene.hpp"
+// The table of the public calls of a world: what each of them does in a parallel phase.
+// docs/threads.md has the same table in words. public_handle_calls.cpp has the calls of handles.
+#include "support/public_calls.hpp"
 
-using namespace muster_tests::phase_scene;
+namespace muster_tests::phase_scene {
 
-namespace {
-
-TEST(phase_calls, about_entities) {
+std::vector<row> public_calls::about_entities() {
     using enum outcome;
-    test_all({
+    return {
         {"alive", reads, [](scene& s, entity e, unsigned) { return s.w.alive(e); }},
         {"alive_all", reads, [](scene& s, entity e, unsigned) { return s.w.alive_all(e, s.bare); }},
         {"empty", reads, [](scene& s, entity, unsigned) { return s.w.empty(s.bare); }},
@@ -51,12 +48,12 @@ TEST(phase_calls, about_entities) {
         {"recycle_tombstones", refused, doing([](scene& s, entity) { s.w.recycle_tombstones(); })},
         {"collect_garbage", refused, doing([](scene& s, entity) { s.w.collect_garbage(); })},
         {"number", reads, doing([](scene& s, entity) { (void)to_string(s.w); })},
-    });
+    };
 }
 
-TEST(phase_calls, about_spawning) {
+std::vector<row> public_calls::about_spawning() {
     using enum outcome;
-    test_all({
+    return {
         {"spawn", recorded, doing([](scene& s, entity) { s.w.spawn(); })},
         {"spawn with values", recorded, doing([](scene& s, entity) { s.w.spawn(velocity{}); })},
         {"spawn with a new type", recorded, doing([](scene& s, entity) { s.w.spawn(unused{1}); })},
@@ -105,12 +102,12 @@ TEST(phase_calls, about_spawning) {
          doing([](scene& s, entity, unsigned t) { s.builders[t].clone(s.prototype); })},
         {"builder::clone_many", refused,
          doing([](scene& s, entity, unsigned t) { s.builders[t].clone_many(2, s.prototype); })},
-    });
+    };
 }
 
-TEST(phase_calls, about_fragments_and_chunks) {
+std::vector<row> public_calls::about_fragments_and_chunks() {
     using enum outcome;
-    test_all({
+    return {
         {"component", reads, doing([](scene& s, entity) { s.w.component<velocity>(); })},
         {"component of a new type", refused,
          doing([](scene& s, entity) { s.w.component<unused>(); })},
@@ -180,12 +177,12 @@ TEST(phase_calls, about_fragments_and_chunks) {
          [](scene& s, entity e, unsigned) {
              return s.w.locate(e).row < 4 && !s.w.locate(s.bare).chunk;
          }},
-    });
+    };
 }
 
-TEST(phase_calls, about_components) {
+std::vector<row> public_calls::about_components() {
     using enum outcome;
-    test_all({
+    return {
         {"set", recorded, doing([](scene& s, entity e) { s.w.set(e, velocity{9, 9}, marked{}); })},
         {"set a new type", recorded, doing([](scene& s, entity e) { s.w.set(e, unused{1}); })},
         {"add", recorded, doing([](scene& s, entity e) { s.w.add<marked, unused>(e); })},
@@ -232,12 +229,12 @@ TEST(phase_calls, about_components) {
                     !s.w.has_single<unused>() && !s.w.remove_single<unused>();
          }},
         {"remove_single", recorded, doing([](scene& s, entity) { s.w.remove_single<config>(); })},
-    });
+    };
 }
 
-TEST(phase_calls, about_values_of_fragments) {
+std::vector<row> public_calls::about_values_of_fragments() {
     using enum outcome;
-    test_all({
+    return {
         {"set", recorded, doing([](scene& s, entity e) { s.w.set(e, s.wealth, 1); })},
         {"set of an unused id", recorded,
          doing([](scene& s, entity e) { s.w.set(e, s.untyped, 1); })},
@@ -282,7 +279,7 @@ TEST(phase_calls, about_values_of_fragments) {
              std::as_const(s.w).each_fragment(e, [&](id, const void*) { ++count; });
              return count == 10;
          }},
-    });
+    };
 }
 
-}  // namespace
+}  // namespace muster_tests::phase_scene

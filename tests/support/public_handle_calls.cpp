@@ -1,14 +1,12 @@
-// Every public call of queries, hooks, observers, systems and buffers, made by four threads of a parallel phase
-// at once; see phase_calls_test.cpp.
-#include "support/phase_scene.hpp"
+// The table of the public calls of queries, hooks, observers, systems, scopes and buffers; see
+// public_calls.cpp.
+#include "support/public_calls.hpp"
 
-using namespace muster_tests::phase_scene;
+namespace muster_tests::phase_scene {
 
-namespace {
-
-TEST(phase_handles, queries) {
+std::vector<row> public_calls::queries() {
     using enum outcome;
-    test_all({
+    return {
         {"query", reads,
          [](scene& s, entity, unsigned) {
              return s.w.query<velocity, const path*>().with<position>().without<marked>().count() ==
@@ -89,12 +87,12 @@ TEST(phase_handles, queries) {
              s.w.sort<unused>([](const unused& a, const unused& b) { return a.value < b.value; });
          })},
         {"sort_like", refused, doing([](scene& s, entity) { s.w.sort_like<burning, position>(); })},
-    });
+    };
 }
 
-TEST(phase_handles, hooks) {
+std::vector<row> public_calls::hooks() {
     using enum outcome;
-    test_all({
+    return {
         {"on_insert", refused, doing([](scene& s, entity) { s.w.on_insert<position>([] {}); })},
         {"on_assign", refused, doing([](scene& s, entity) { s.w.on_assign<position>([] {}); })},
         {"on_set", refused, doing([](scene& s, entity) { s.w.on_set<position>([] {}); })},
@@ -122,12 +120,12 @@ TEST(phase_handles, hooks) {
              const connection copy = s.hook;
              return copy.connected() && !s.paused_hook.connected();
          }},
-    });
+    };
 }
 
-TEST(phase_handles, observers) {
+std::vector<row> public_calls::observers() {
     using enum outcome;
-    test_all({
+    return {
         {"observer", refused, doing([](scene& s, entity) { (void)s.w.observer<position>(); })},
         {"observer of a new type", refused,
          doing([](scene& s, entity) { (void)s.w.observer<unused>(); })},
@@ -157,54 +155,12 @@ TEST(phase_handles, observers) {
          [](scene& s, entity, unsigned) { return s.paused->resume(); }},
         {"observer::connected", reads,
          [](scene& s, entity, unsigned) { return s.seen->connected() && !s.paused->connected(); }},
-    });
+    };
 }
 
-TEST(phase_handles, an_observer_that_is_destroyed_in_a_phase_is_removed_at_its_end) {
-    scene s;
-    const unsigned before =
-        s.w.core().fragments.find(s.w.component<velocity>().id().value())->hooks.kinds();
-    EXPECT_EQ(
-        call_in_phase(s, {"~observer", outcome::reads, doing([](scene& all, entity e, unsigned t) {
-                              const auto gone = std::move(all.mine[t]);
-                              all.w.set(e, velocity{1, 1});
-                          })},
-                      false),
-        4);
-    const unsigned after =
-        s.w.core().fragments.find(s.w.component<velocity>().id().value())->hooks.kinds();
-    EXPECT_NE(before, after);  // no one observes velocity any more
-    s.w.set(s.own[0], velocity{2, 2});
-}
-
-TEST(phase_handles, a_scoped_connection_that_is_destroyed_in_a_phase_disconnects_at_its_end) {
-    scene s;
-    int calls = 0;
-    std::vector<muster::scoped_connection> hooks;
-    for (int i = 0; i < 8; ++i)
-        hooks.emplace_back(s.w.on_insert<marked>([&](entity, marked&) { ++calls; }));
-    const muster::connection first = s.w.on_insert<marked>([&](entity, marked&) { calls += 100; });
-    std::atomic<unsigned> next{0};
-    s.positions.par_each(s.four, 1, [&](entity e, const position&) {
-        for (unsigned i = next++; i < 7; i = next++) {
-            hooks[i] = {};
-            s.w.add<marked>(e);
-        }
-    });
-    const int during = calls;
-    EXPECT_EQ(during % 101, 0) << "the remaining hook and the connection see each insertion";
-    EXPECT_GT(during, 0);
-    s.w.add<marked>(s.w.spawn());
-    EXPECT_EQ(calls, during + 101);
-    hooks.clear();
-    s.w.add<marked>(s.w.spawn());
-    EXPECT_EQ(calls, during + 201);
-    EXPECT_TRUE(first.connected());
-}
-
-TEST(phase_handles, systems) {
+std::vector<row> public_calls::systems() {
     using enum outcome;
-    test_all({
+    return {
         {"system", refused, doing([](scene& s, entity) { s.w.system("new"); }), also_in_change},
         {"find_system", reads,
          [](scene& s, entity, unsigned) {
@@ -273,12 +229,12 @@ TEST(phase_handles, systems) {
          also_in_change},
         {"system::reset_timings", refused, doing([](scene& s, entity) { s.think.reset_timings(); }),
          also_in_change},
-    });
+    };
 }
 
-TEST(phase_handles, scopes_buffers_and_extensions) {
+std::vector<row> public_calls::scopes_buffers_and_extensions() {
     using enum outcome;
-    test_all({
+    return {
         {"defer", refused, doing([](scene& s, entity) { s.w.defer(); })},
         {"commit", refused, doing([](scene& s, entity) { s.w.commit(); })},
         {"cancel", refused, doing([](scene& s, entity) { s.w.cancel(); })},
@@ -308,7 +264,7 @@ TEST(phase_handles, scopes_buffers_and_extensions) {
              return s.w.find_extension<old_extension>() != nullptr &&
                     s.w.find_extension<new_extension>() == nullptr;
          }},
-    });
+    };
 }
 
-}  // namespace
+}  // namespace muster_tests::phase_scene
