@@ -386,6 +386,11 @@ template <class Layout>
 std::size_t entity_adapter<Layout>::next_marked(const chunk_data& chunk, std::size_t row,
                                                 const destroy_marks& marks) const noexcept {
     const id_type* const ids = table_.ids(chunk);
+    if (row == 0 && !marks.has_bits()) {  // a loop without branches, for the usual result
+        std::uint64_t highest = 0;
+        for (std::size_t i = 0; i < chunk.size; ++i) highest = larger(highest, ids[i].key());
+        if (!marks.test(highest)) return chunk.size;
+    }
     while (row < chunk.size && !marks.test(ids[row].key())) ++row;
     return row;
 }
