@@ -18,6 +18,10 @@ public:
     /// Whether no scope is open, no entity has hooks, writes are not tracked, and neither a change
     /// nor a phase is active.
     [[nodiscard]] bool is_idle() const noexcept { return busy_ == 0; }
+    /// Whether changes are recorded in the journal, and nothing else is to be considered.
+    [[nodiscard]] bool is_only_deferred() const noexcept {
+        return busy_ - scope_unit < entity_hooks_bit - scope_unit;
+    }
     /// The number of open scopes.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
     /// Whether user code of a component runs inside a change.

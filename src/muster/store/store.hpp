@@ -57,6 +57,7 @@ public:
     using access::pending;
     using access::placed;
     using access::spawner;
+    using access::transaction;
 
     explicit store(const world_options& options) : access(options) {}
     ~store() { end(); }
@@ -269,6 +270,13 @@ private:
     /// Slow path of `spawn`: allocates, notifies, records or throws.
     template <class... Args>
     [[gnu::noinline]] id_type spawn_slowly(bound_value<Args>... values) {
+        if constexpr (sizeof...(Args) == 0)
+            if (gate.is_only_deferred() && table_.pool().is_ready()) {
+                pending.reserve_one();
+                const id_type made = table_.pool().create_now([](record_type&) {});
+                pending.record_spawn(made.value());
+                return made;
+            }
         if constexpr (sizeof...(Args) != 0 && all_typed<Args...>)
             if (gate.is_idle())
                 (void)this->template ensure_chunk<typename bound_value<Args>::type...>();
@@ -279,6 +287,10 @@ private:
     template <if_present IfPresent, class... Args>
     [[gnu::noinline]] bool put_any(at_type of, const char* call, bound_value<Args>... values) {
         const writer_guard guard(*this, call);
+        if constexpr (sizeof...(Args) == 1 && all_typed<Args...> &&
+                      IfPresent == if_present::replace &&
+                      !(... || bound_value<Args>::is_nontrivial))
+            if (gate.is_only_deferred() && (record_bytes(of.id, values), ...)) return true;
         if (gate.is_idle() && alive_locally(of.id)) [[likely]] {
             if constexpr (sizeof...(Args) == 1) {
                 if (const put_result done =
@@ -305,6 +317,22 @@ private:
                     (try_fast_put<IfPresent>(of.id, *set, values), ...))
                     return true;
         return changes.submit({of, list, call});
+    }
+
+    /// Fast path in a scope: records a value that is copied as bytes. False, and nothing has
+    /// changed, otherwise.
+    template <class Arg>
+    bool record_bytes(id_type e, const bound_value<Arg>& value) {
+        const fragment_data& fragment = value.find(*this);
+        const record_type* const found = find_record(e.key());
+        if (found == nullptr || !found->is(e, table_.pool().origin()) ||
+            found->chunk() == chunk_graph::away_index || fragment.sparse_values != nullptr ||
+            &fragment == &no_fragment)
+            return false;
+        // SAFETY: the fragment is not `no_fragment`, the only const one.
+        transaction.record_bytes(e.value(), change_kind::put, const_cast<fragment_data&>(fragment),
+                                 value.address());
+        return true;
     }
 
     enum class put_result { stored, skipped, slow };
