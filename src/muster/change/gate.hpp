@@ -4,6 +4,7 @@
 #include <muster/base/config.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace muster::detail {
 
@@ -113,5 +114,8 @@ private:
 struct no_guard {
     explicit no_guard(gate&) noexcept {}
 };
+/// A `busy_guard` if user code runs in its scope; otherwise no guard.
+template <bool RunsCode>
+using guard_if = std::conditional_t<RunsCode, busy_guard, no_guard>;
 
 }  // namespace muster::detail
