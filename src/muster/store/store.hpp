@@ -285,10 +285,6 @@ private:
     template <if_present IfPresent, class... Args>
     [[gnu::noinline]] bool put_any(at_type of, const char* call, bound_value<Args>... values) {
         const writer_guard guard(*this, call);
-        if constexpr (sizeof...(Args) == 1 && all_typed<Args...> &&
-                      IfPresent == if_present::replace &&
-                      !(... || bound_value<Args>::is_nontrivial))
-            if (gate.is_only_deferred() && (record_bytes(of.id, values), ...)) return true;
         if (gate.is_idle() && alive_locally(of.id)) [[likely]] {
             if constexpr (sizeof...(Args) == 1) {
                 if (const put_result done =
@@ -306,6 +302,10 @@ private:
     }
     template <if_present IfPresent, class... Args>
     [[gnu::noinline]] bool submit(at_type of, const char* call, bound_value<Args>&... values) {
+        if constexpr (sizeof...(Args) == 1 && all_typed<Args...> &&
+                      IfPresent == if_present::replace &&
+                      !(... || bound_value<Args>::is_nontrivial))
+            if (gate.is_only_deferred() && (record_bytes(of.id, values), ...)) return true;
         constexpr auto kind =
             IfPresent == if_present::replace ? change_kind::put : change_kind::keep;
         change list[] = {values.describe(kind)...};
