@@ -1,4 +1,4 @@
-#include <muster/entity/entity_table_impl.hpp>
+#include <muster/entity/entity_adapter_impl.hpp>
 #include <muster/type/fragment_table.hpp>
 
 #include <gtest/gtest.h>

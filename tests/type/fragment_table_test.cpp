@@ -122,6 +122,30 @@ TEST(fragment_data, bases_start_at_the_first_chunk_and_grow_in_both_directions) 
     EXPECT_EQ(tested.base(chunk_index{399}), model[399]);
 }
 
+TEST(fragment_data, bases_of_a_fragment_with_a_low_chunk_start_at_chunk_0) {
+    fragment_data low;
+    std::byte column[1];
+    low.reserve_base(chunk_index{63});
+    low.set_base(chunk_index{63}, column);
+    EXPECT_EQ(low.first, 0u);
+    EXPECT_EQ(low.dense_end, 64u);
+    for (std::uint32_t i = 0; i < 70; ++i)
+        EXPECT_EQ(low.base(chunk_index{i}), i == 63 ? column : nullptr) << i;
+
+    fragment_data high;
+    high.reserve_base(chunk_index{64});
+    high.set_base(chunk_index{64}, column);
+    EXPECT_EQ(high.first, 64u);
+    EXPECT_EQ(high.dense_end, 0u);
+    EXPECT_EQ(high.base(chunk_index{64}), column);
+    EXPECT_EQ(high.base(chunk_index{0}), nullptr);
+    high.reserve_base(chunk_index{0});
+    high.set_base(chunk_index{0}, column);
+    EXPECT_EQ(high.dense_end, 65u);
+    EXPECT_EQ(high.base(chunk_index{0}), column);
+    EXPECT_EQ(high.base(chunk_index{1}), nullptr);
+}
+
 TEST(fragment_table, finds_a_fragment_by_its_id) {
     fragment_table table;
     const fragment_data& first = table.add(type_index{1}, type_info_of<int>, 0x0001'0000'FFFF'FFFF);

@@ -15,6 +15,8 @@ public:
     [[nodiscard]] bool test(std::uint64_t at) const noexcept {
         return at / 64 < bits_.capacity() && (bits_[at / 64] >> at % 64 & 1) != 0;
     }
+    /// Whether no bit was ever set.
+    [[nodiscard]] bool empty() const noexcept { return bits_.capacity() == 0; }
     /// `std::bad_alloc` changes nothing.
     void set(std::uint64_t at) {
         if (at / 64 >= bits_.capacity()) {

@@ -42,7 +42,7 @@ void error_reporter::raise_not_alive(target of, const char* call) const {
     raise(errc::dead_entity, text(describe(of.id), " is dead: ", why_dead(of.id), place));
 }
 
-void error_reporter::raise_away(target of, location at, const char* call) const {
+void error_reporter::raise_away(const target& of, const location& at, const char* call) const {
     raise(errc::away_entity,
           text(describe(of.id), " is in W:", at.row, ": its components can only be used there",
                place_of(call, &of.where)));

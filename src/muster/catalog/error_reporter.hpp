@@ -35,11 +35,13 @@ public:
     /// Throws: explains why the entity is dead, or names its world.
     [[noreturn]] MUSTER_COLD void raise_not_alive(target of, const char* call) const;
     /// Throws `errc::away_entity` if the entity is away.
-    void refuse_away(target of, location at, const char* call) const {
+    // By reference: a copy of a location that was just written is a load that waits for the stores.
+    void refuse_away(const target& of, const location& at, const char* call) const {
         if (entity_directory::is_away(at)) [[unlikely]]
             raise_away(of, at, call);
     }
-    [[noreturn]] MUSTER_COLD void raise_away(target of, location at, const char* call) const;
+    [[noreturn]] MUSTER_COLD void raise_away(const target& of, const location& at,
+                                             const char* call) const;
     /// Throws: explains why an access to a component of this entity, alive or not, failed.
     [[noreturn]] MUSTER_COLD void raise_missing(target of, const char* call, std::string_view type,
                                                 const fragment_data& fragment) const;

@@ -4,6 +4,7 @@
 #include <muster/base/config.hpp>
 
 #include <cstdint>
+#include <type_traits>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -18,6 +19,10 @@ public:
     /// Whether no scope is open, no entity has hooks, writes are not tracked, and neither a change
     /// nor a phase is active.
     [[nodiscard]] bool is_idle() const noexcept { return busy_ == 0; }
+    /// Whether changes are recorded in the journal, and nothing else is to be considered.
+    [[nodiscard]] bool is_only_deferred() const noexcept {
+        return busy_ - scope_unit < entity_hooks_bit - scope_unit;
+    }
     /// The number of open scopes.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
     /// Whether user code of a component runs inside a change.
@@ -109,5 +114,8 @@ private:
 struct no_guard {
     explicit no_guard(gate&) noexcept {}
 };
+/// A `busy_guard` if user code runs in its scope; otherwise no guard.
+template <bool RunsCode>
+using guard_if = std::conditional_t<RunsCode, busy_guard, no_guard>;
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -57,9 +57,12 @@ std::size_t batch::count_concerned(const chunk_data& chunk, slice<const change_s
 
 /// Returns how many entities of a chunk a batch may destroy: all except for world-owned ids.
 std::size_t batch::count_mortal(const chunk_data& chunk) const noexcept {
-    std::size_t count = 0;
-    for (std::size_t row = 0; row < chunk.size; ++row)
-        count += engine_.catalog.is_world_owned(chunk.id_at(row)) ? 0u : 1u;
+    std::size_t count = chunk.size;
+    const auto next = [&](std::size_t from) {
+        return engine_.entities.next_marked(chunk, from, engine_.marks);
+    };
+    for (std::size_t row = next(0); row < chunk.size; row = next(row + 1))  // fragments are marked
+        count -= engine_.catalog.is_world_owned(chunk.id_at(row)) ? 1u : 0u;
     return count;
 }
 

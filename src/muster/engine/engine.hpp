@@ -168,8 +168,8 @@ inline open_scope::open_scope(engine& owner, bool is_users) noexcept(!checks_thr
 
 inline open_scope::open_scope(open_scope&& other) noexcept
     : owner_(std::exchange(other.owner_, nullptr)),
-      outer_(other.outer_),
       inner_(other.inner_),
+      outer_(other.outer_),
       start_(other.start_),
       is_users_(other.is_users_),
       is_cancelled_(other.is_cancelled_) {

@@ -48,7 +48,7 @@ public:
     /// Stores a copy of a value of the fragment's type.
     void put_raw(target of, std::uint64_t f, const void* value);
 
-    /// Prepares the entity for the fast path of a sparse value; see `store::try_fast_put`. False if
+    /// Prepares the entity for the fast path of a sparse value; see sparse_toggle.hpp. False if
     /// the change must take the slow path.
     bool prepare_fast_put(target of, sparse_set& set, const char* call);
 

@@ -32,9 +32,11 @@ private:
     void commit_among_others();
     void end() noexcept;
 
+    // The order of the members keeps compilers from storing `outer_` together with another member,
+    // through a vector register. Each loop waits for the one before it to load `outer_`.
     engine* owner_ = nullptr;
-    open_scope* outer_ = nullptr;
     open_scope* inner_ = nullptr;  // valid unless it is the innermost
+    open_scope* outer_ = nullptr;
     journal::position start_;
     bool is_users_ = false;
     bool is_cancelled_ = false;  // its changes are dropped when it ends

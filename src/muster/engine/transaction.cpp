@@ -150,19 +150,22 @@ void* transaction::take_room(journal_entry& entry) {
 
 void transaction::record_change(std::uint64_t e, change_kind kind, fragment_data& fragment,
                                 const change& given) {
-    const type_info& type = *fragment.type;
-    if (given.is_bytes() && !given.is_default && fragment.sparse_values == nullptr) {
-        void* room = nullptr;
-        if (type.size != 0) {
-            room = journal_.allocate(type);  // if `add` throws, the scope frees it at its end
-            copy_bytes(room, given.self, type.size);
-        }
-        journal_.add(e, kind, &fragment).value = room;
-        return;
-    }
+    if (given.is_bytes() && !given.is_default && fragment.sparse_values == nullptr)
+        return record_bytes(e, kind, fragment, given.self);
     record_guard guard(*this, journal_);
     record_value(e, kind, fragment, given);
     guard.keep();
+}
+
+void transaction::record_bytes(std::uint64_t e, change_kind kind, fragment_data& fragment,
+                               const void* value) {
+    const type_info& type = *fragment.type;
+    void* room = nullptr;
+    if (type.size != 0) {
+        room = journal_.allocate(type);  // if `add` throws, the scope frees it at its end
+        copy_bytes(room, value, type.size);
+    }
+    journal_.add(e, kind, &fragment).value = room;
 }
 
 void transaction::record_value(std::uint64_t e, change_kind kind, fragment_data& fragment,

@@ -48,6 +48,9 @@ public:
     /// Like `record_value`, all or nothing: needs no guard.
     void record_change(std::uint64_t e, change_kind kind, fragment_data& fragment,
                        const change& given);
+    /// Records a value that is copied as bytes, of a fragment that is not sparse. All or nothing.
+    void record_bytes(std::uint64_t e, change_kind kind, fragment_data& fragment,
+                      const void* value);
     /// Records a value of `e`, which `given` constructs.
     void record_value(std::uint64_t e, change_kind kind, fragment_data& fragment,
                       const change& given);

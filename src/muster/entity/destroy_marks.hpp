@@ -14,6 +14,8 @@ public:
     [[nodiscard]] bool test(std::uint64_t key) const noexcept {
         return key >= all_from_ || bits_.test(key);
     }
+    /// Whether keys are marked other than by the bound; see `set`.
+    [[nodiscard]] bool has_bits() const noexcept { return !bits_.empty(); }
     /// Marks a key. Keys above `dense` share a bound, which keeps the bit array small.
     /// `std::bad_alloc` changes nothing.
     void set(std::uint64_t key, std::uint64_t dense) {

@@ -88,8 +88,9 @@ struct lane_column {
         if (source.inside == nullptr) return query_column<T>(source.base).at(lane);
         // Loads the base again for each lane: a callback that creates chunks reallocates `bases`.
         const chunk_index chunk{places[lane].chunk};
-        std::byte* const base =
-            argument::is_optional ? source.inside->base(chunk) : source.inside->base(chunk);
+        std::byte* const base = argument::is_optional
+                                    ? source.inside->base(chunk)
+                                    : fragment_data::base_there(chunk, source.inside->chunk_zero);
         return query_column<T>(base).at(places[lane].row);
     }
 };

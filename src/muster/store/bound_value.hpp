@@ -108,6 +108,13 @@ public:
         else
             return value_;
     }
+    /// Returns the address of the value.
+    [[nodiscard]] const void* address() const noexcept {
+        if constexpr (is_held)
+            return __builtin_addressof(value_);
+        else
+            return value_;
+    }
     /// Describes the value without its type. It must not outlive this object.
     [[nodiscard]] change describe(change_kind kind) const {
         change made{.fragment = fragment_name::of<type>(), .kind = kind};
@@ -116,10 +123,7 @@ public:
         return made;
     }
     void describe_value(change& made) const noexcept {
-        if constexpr (is_held)
-            made.self = __builtin_addressof(value_);
-        else
-            made.self = value_;
+        made.self = address();
         if constexpr (is_held ? !is_small : is_moved && is_nontrivial)
             made.construct = &move_construct<type>;
         else if constexpr (!is_held && is_nontrivial)
@@ -177,6 +181,7 @@ public:
     }
     [[nodiscard]] change describe(change_kind) const { return {}; }
     [[nodiscard]] const void* where() const noexcept { return nullptr; }
+    [[nodiscard]] const void* address() const noexcept { return nullptr; }
     void construct(void*, const void*) noexcept {}
     void assign(void*, const void*) noexcept {}
 };

@@ -99,8 +99,7 @@ public:
         // Loads that do not depend on the entity precede the first branch, so that a loop hoists
         // them.
         const std::uintptr_t chunk_zero = fragment.chunk_zero;
-        const std::uint32_t first_chunk = fragment.first;
-        const std::uint32_t limit = fragment.limit;
+        const std::uint32_t dense_end = fragment.dense_end;
         const id_type origin = table_.pool().origin();
         const record_type* const records = table_.pool().dense();
         const std::uint64_t first = table_.first_direct_key();
@@ -112,7 +111,7 @@ public:
             return find_overflow_value<T>(e, fragment);
         const record_type found = records[place].seen();
         if (!found.is(e, origin)) return nullptr;
-        std::byte* const base = fragment_data::base(found.chunk(), chunk_zero, first_chunk, limit);
+        std::byte* const base = fragment.base(found.chunk(), chunk_zero, dense_end);
         return base == nullptr ? nullptr : value_at<T>(base, found.row());
     }
     template <class T>
@@ -167,8 +166,7 @@ public:
                 return *find_sparse<T>(of.id, fragment);
             const record_type& found =
                 table_.has_guests() ? *find(of.id) : *find_record(of.id.key());
-            const std::uint32_t any = to_int(found.chunk()) + 1;  // without a limit
-            return *value_at<T>(fragment_data::base(found.chunk(), fragment.chunk_zero, 0, any),
+            return *value_at<T>(fragment_data::base_there(found.chunk(), fragment.chunk_zero),
                                 found.row());
         }
     }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <muster/store/component_access.hpp>
+#include <muster/store/sparse_toggle.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +59,7 @@ public:
     using access::placed;
     using access::prepare_placed;
     using access::spawner;
+    using access::transaction;
 
     explicit store(const world_options& options) : access(options) {}
     ~store() { end(); }
@@ -163,7 +165,8 @@ public:
         if constexpr (sizeof...(Args) == 1 && all_typed<Args...> && !checks_threads)
             if (sparse_set* const set =
                     (this->template find_set<typename bound_value<Args>::type>(), ...);
-                set != nullptr && gate.is_idle() && try_fast_put<IfPresent>(of.id, *set, values...))
+                set != nullptr && gate.is_idle() &&
+                try_fast_put < IfPresent == if_present::replace > (of.id, *set, gate, values...))
                 return true;
         return put_any<IfPresent, Args...>(of, call, std::move(values)...);
     }
@@ -229,10 +232,6 @@ public:
     void reserve(chunk_data& into, std::size_t count);
 
 private:
-    /// A `busy_guard` if user code runs in its scope; otherwise no guard.
-    template <bool RunsCode>
-    using guard_if = std::conditional_t<RunsCode, busy_guard, no_guard>;
-
     template <class Arg>
     static void construct_value(bound_value<Arg>& value, std::byte* base, std::size_t row,
                                 const void* from) noexcept {
@@ -270,6 +269,13 @@ private:
     /// Slow path of `spawn`: allocates, notifies, records or throws.
     template <class... Args>
     [[gnu::noinline]] id_type spawn_slowly(bound_value<Args>... values) {
+        if constexpr (sizeof...(Args) == 0)
+            if (gate.is_only_deferred() && table_.pool().is_ready()) {
+                pending.reserve_one();
+                const id_type made = table_.pool().create_now([](record_type&) {});
+                pending.record_spawn(made.value());
+                return made;
+            }
         if constexpr (sizeof...(Args) != 0 && all_typed<Args...>)
             if (gate.is_idle())
                 (void)this->template ensure_chunk<typename bound_value<Args>::type...>();
@@ -297,15 +303,36 @@ private:
     }
     template <if_present IfPresent, class... Args>
     [[gnu::noinline]] bool submit(at_type of, const char* call, bound_value<Args>&... values) {
+        if constexpr (sizeof...(Args) == 1 && all_typed<Args...> &&
+                      IfPresent == if_present::replace &&
+                      !(... || bound_value<Args>::is_nontrivial))
+            if (gate.is_only_deferred() && (record_bytes(of.id, values), ...)) return true;
         constexpr auto kind =
             IfPresent == if_present::replace ? change_kind::put : change_kind::keep;
         change list[] = {values.describe(kind)...};
         if constexpr (sizeof...(Args) == 1)
             if (sparse_set* const set = (values.find(*this), ...).sparse_values)
                 if (changes.prepare_fast_put(of, *set, call) &&
-                    (try_fast_put<IfPresent>(of.id, *set, values), ...))
+                    (try_fast_put < IfPresent == if_present::replace > (of.id, *set, gate, values),
+                     ...))
                     return true;
         return changes.submit({of, list, call});
+    }
+
+    /// Fast path in a scope: records a value that is copied as bytes. False, and nothing has
+    /// changed, otherwise.
+    template <class Arg>
+    bool record_bytes(id_type e, const bound_value<Arg>& value) {
+        const fragment_data& fragment = value.find(*this);
+        const record_type* const found = find_record(e.key());
+        if (found == nullptr || !found->is(e, table_.pool().origin()) ||
+            found->chunk() == chunk_graph::away_index || fragment.sparse_values != nullptr ||
+            &fragment == &no_fragment)
+            return false;
+        // SAFETY: the fragment is not `no_fragment`, the only const one.
+        transaction.record_bytes(e.value(), change_kind::put, const_cast<fragment_data&>(fragment),
+                                 value.address());
+        return true;
     }
 
     enum class put_result { stored, skipped, slow };
@@ -454,49 +481,6 @@ private:
     [[nodiscard]] bool alive_locally(id_type e) const noexcept {
         const record_type* const found = find_record(e.key());
         return found != nullptr && found->is(e, table_.pool().origin());
-    }
-
-    // ---- sparse fragments: fast paths that toggle a value ---------------------------------------
-
-    /// Stores a value of an entity that keeps a slot. False, and nothing has changed, otherwise.
-    template <if_present IfPresent, class Arg>
-    bool try_fast_put(id_type e, sparse_set& set, bound_value<Arg>& value) {
-        using type = typename bound_value<Arg>::type;
-        constexpr std::size_t size = value_size<type>;
-        constexpr auto ids = sparse_set::id_shape::of<Layout>();
-        const sparse_set::entry_words entries = set.fast_insert_entries();
-        if (!entries.cover(e.key())) [[unlikely]]
-            return false;
-        sparse_entry& entry = entries[e.key()];
-        std::uint64_t here = ids.read(entry, e.value());
-        bool is_there = false;
-        if (here - ids.kept() < ids.slot_limit()) [[likely]]
-            here -= ids.kept();
-        else if (is_there = IfPresent == if_present::replace && here < ids.slot_limit(); !is_there)
-            return false;
-        const slot_index slot{static_cast<std::uint32_t>(here)};
-        if constexpr (size != 0 && !is_pinned<type>) {
-            const guard_if<bound_value<Arg>::is_nontrivial> busy(gate);
-            std::byte* const room = set.template at_of<size>(slot);
-            if (is_there)
-                value.assign(room, value.where());
-            else
-                value.construct(room, value.where());
-        }
-        if (!is_there) set.begin_value(slot, entry, ids);
-        return true;
-    }
-    bool try_fast_remove(id_type e, sparse_set& set) noexcept {
-        constexpr auto ids = sparse_set::id_shape::of<Layout>();
-        const sparse_set::entry_words entries = set.fast_remove_entries();
-        if (!entries.cover(e.key())) [[unlikely]]
-            return false;
-        sparse_entry& entry = entries[e.key()];
-        const std::uint64_t here = ids.read(entry, e.value());
-        if (here >= ids.slot_limit()) [[unlikely]]
-            return false;
-        set.end_value(slot_index{static_cast<std::uint32_t>(here)}, entry, ids);
-        return true;
     }
 
     using access::adapter_;

@@ -2,7 +2,7 @@
 // store_presets.cpp for the presets, and by <muster/world/instantiate.hpp> for a user's own layout.
 #pragma once
 
-#include <muster/entity/entity_table_impl.hpp>
+#include <muster/entity/entity_adapter_impl.hpp>
 #include <muster/store/store.hpp>
 
 namespace MUSTER_NAMESPACE::detail {

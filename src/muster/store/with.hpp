@@ -137,7 +137,15 @@ public:
     /// Returns the fragment, or `no_fragment` if it is not yet a fragment of this type.
     template <class Store>
     [[nodiscard]] const fragment_data& find(const Store& store) const noexcept {
-        return store.template find_fragment<type>(id_);
+        if constexpr (std::is_same_v<type, no_value>) {
+            return store.template find_fragment<type>(id_);
+        } else {
+            // Branches, unlike lookups in loops that only read: no loop can hoist this lookup.
+            const fragment_data& found = store.find_fragment(id_);
+            if (found.value_type != find_type_index<type>()) [[unlikely]]
+                return no_fragment;
+            return found;
+        }
     }
     [[nodiscard]] change describe(change_kind kind) const {
         change made{.fragment = {std::uint64_t{id_.value()}},

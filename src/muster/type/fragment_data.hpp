@@ -9,7 +9,9 @@
 // A record (chunk, row) leads to a value in two steps: the chunk's base, then the row. The base is
 // `no_values` if the column has no memory yet, or if the fragment is a tag. A sparse fragment has
 // bases only in chunks that represent a set of fragments and never have rows. The array starts at
-// the first chunk of the fragment, so that many fragments with few chunks each stay small.
+// the first chunk of the fragment, so that many fragments with few chunks each stay small. If the
+// number of this chunk is low, the array starts at chunk 0: then fast paths compare with
+// `dense_end` only.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -88,15 +90,16 @@ struct MUSTER_API fragment_data {
     ~fragment_data();  // out of line, so that includers do not compile it
 
     // The members that reading a value needs are on the first cache line.
-    alignas(64) std::uint32_t limit = 0;      // the number of bases
-    std::uint32_t first = 0;                  // the chunk of the first base
+    alignas(64) std::uint32_t dense_end = 0;  // the number of bases if `first` is 0, else 0
     type_index value_type = no_type;          // `no_type`: a run-time type, or a tag
     fragment_index index{~std::uint32_t{0}};  // in `no_fragment`, the number of none
+    std::uint32_t first = 0;                  // the chunk of the first base
     std::uintptr_t chunk_zero = 0;            // the address in `bases` of chunk 0, if it were there
-    raw_array<std::byte*> bases;              // by chunk, from `first` on; null: the chunk lacks it
     sparse_set* sparse_values = nullptr;  // its values, if it is sparse; null: they are in chunks
     fragment_fallback fallback;           // read only if an entity has no value
+    std::uint32_t limit = 0;              // the number of bases
     hook_list hooks;                      // see `define`
+    raw_array<std::byte*> bases;          // by chunk, from `first` on; null: the chunk lacks it
     const type_info* type = nullptr;      // null only in `no_fragment`
     chunk_index single_chunk{};           // the chunk of this fragment alone; 0: not looked up yet
     std::uint64_t id = 0;                 // its `basic_id::value`
@@ -142,18 +145,20 @@ struct MUSTER_API fragment_data {
 
     /// Returns the fragment's column in the chunk, or null if the chunk lacks it.
     [[nodiscard]] std::byte* base(chunk_index chunk) const noexcept {
-        return base(chunk, chunk_zero, first, limit);
+        return base(chunk, chunk_zero, dense_end);
     }
-    /// Like `base`, for a caller that has loaded the members. The address of the base does not
-    /// depend on `first`: a subtraction there delays every access.
-    [[nodiscard]] static std::byte* base(chunk_index chunk, std::uintptr_t zero, std::uint32_t from,
-                                         std::uint32_t count) noexcept {
+    /// Like `base`, for a caller that has loaded these members.
+    [[nodiscard]] std::byte* base(chunk_index chunk, std::uintptr_t zero,
+                                  std::uint32_t dense) const noexcept {
+        if (to_int(chunk) < dense) [[likely]]
+            return base_there(chunk, zero);
+        return to_int(chunk) - first < limit ? base_there(chunk, zero) : nullptr;
+    }
+    /// Like `base`, for a chunk that has the fragment.
+    [[nodiscard]] static std::byte* base_there(chunk_index chunk, std::uintptr_t zero) noexcept {
         // SAFETY: the element is in `bases`, as `chunk_zero` shows.
-        // NOLINTBEGIN(performance-no-int-to-ptr)
-        return to_int(chunk) - from < count
-                   ? *reinterpret_cast<std::byte* const*>(zero + to_int(chunk) * sizeof(void*))
-                   : nullptr;
-        // NOLINTEND(performance-no-int-to-ptr)
+        // NOLINTNEXTLINE(performance-no-int-to-ptr)
+        return *reinterpret_cast<std::byte* const*>(zero + to_int(chunk) * sizeof(void*));
     }
     /// Makes room for the base of a chunk. `std::bad_alloc` changes nothing.
     void reserve_base(chunk_index chunk);
@@ -165,6 +170,7 @@ struct MUSTER_API fragment_data {
             if (tracks_writes) written[limit] = 0;
         }
         bases[at] = base;
+        update_dense_end();
     }
 
     /// Whether this is the world's fragment of a C++ type.
@@ -188,6 +194,7 @@ struct MUSTER_API fragment_data {
 
 private:
     void grow_bases(std::size_t count);
+    void update_dense_end() noexcept { dense_end = first == 0 ? limit : 0; }
     /// Call this after `bases` or `first` has changed.
     void update_chunk_zero() noexcept {
         chunk_zero = reinterpret_cast<std::uintptr_t>(bases.data()) - first * sizeof(void*);

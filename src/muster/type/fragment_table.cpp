@@ -60,8 +60,9 @@ void fragment_data::grow_bases(std::size_t count) {
 void fragment_data::reserve_base(chunk_index chunk) {
     const std::uint32_t number = to_int(chunk);
     if (limit == 0) {
-        first = number;
-        grow_bases(1);
+        // Bases that begin at chunk 0 need a check less. The others take memory for what they have.
+        first = number < 64 ? 0 : number;
+        grow_bases(number - first + 1);
     } else if (number >= first) {
         const std::size_t needed = number - first + 1;
         if (needed > bases.capacity()) grow_bases(larger(needed, bases.capacity() * 2));
@@ -80,6 +81,7 @@ void fragment_data::reserve_base(chunk_index chunk) {
         limit += moved;
         first -= moved;
         update_chunk_zero();
+        update_dense_end();
     }
 }
 
