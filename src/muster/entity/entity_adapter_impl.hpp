@@ -251,11 +251,6 @@ std::uint64_t entity_adapter<Layout>::next_guest(std::uint64_t e) const noexcept
 }
 
 template <class Layout>
-std::size_t entity_adapter<Layout>::guest_count() const noexcept {
-    return table_.has_guests() ? table_.guests()->size() : 0;
-}
-
-template <class Layout>
 std::size_t entity_adapter<Layout>::next_marked(const chunk_data& chunk, std::size_t row,
                                                 const destroy_marks& marks) const noexcept {
     const id_type* const ids = table_.ids(chunk);
