@@ -19,9 +19,9 @@ const std::vector<row>& all_calls() {
         for (std::vector<row> (*some)() :
              {public_calls::about_entities, public_calls::about_spawning,
               public_calls::about_fragments_and_chunks, public_calls::about_components,
-              public_calls::about_values_of_fragments, public_calls::queries, public_calls::hooks,
-              public_calls::observers, public_calls::systems,
-              public_calls::scopes_buffers_and_extensions})
+              public_calls::about_values_of_fragments, public_calls::about_relations,
+              public_calls::queries, public_calls::hooks, public_calls::observers,
+              public_calls::systems, public_calls::scopes_buffers_and_extensions})
             std::ranges::move(some(), std::back_inserter(all));
         if (muster::detail::sparse_by_default)
             std::erase_if(all, [](const row& tested) {

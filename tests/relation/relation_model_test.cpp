@@ -70,8 +70,10 @@ public:
     unsigned veto = 0;
 
     [[nodiscard]] bool vetoes(std::size_t relation, int e, int target) const {
-        return veto != 0 && (static_cast<unsigned>(e) * 7 + static_cast<unsigned>(target) * 13 +
-                             relation * 3) % veto == 0;
+        return veto != 0 &&
+               (static_cast<unsigned>(e) * 7 + static_cast<unsigned>(target) * 13 + relation * 3) %
+                       veto ==
+                   0;
     }
     int spawn() {
         all.emplace_back();
@@ -230,8 +232,9 @@ private:
                 for (const int source : at(e).sources[r]) {
                     if (dying.contains(source)) continue;
                     const int to = survivor(r, e, dying);
-                    if (rules_of[r].policy != pass_on || to < 0 || to == source ? vetoes(r, source, e)
-                                                                                : vetoes(r, source, to))
+                    if (rules_of[r].policy != pass_on || to < 0 || to == source
+                            ? vetoes(r, source, e)
+                            : vetoes(r, source, to))
                         throw refused();
                 }
             }
@@ -254,7 +257,8 @@ private:
             }
         }
         for (const auto& [source, to] : moved) at(to).sources[3].push_back(source);
-        for (const int e : dying) at(e) = node{.is_alive = false, .health = {}, .links = {}, .sources = {}};
+        for (const int e : dying)
+            at(e) = node{.is_alive = false, .health = {}, .links = {}, .sources = {}};
     }
     [[nodiscard]] int survivor(std::size_t r, int e, const std::set<int>& dying) {
         if (rules_of[r].policy != pass_on) return -1;
@@ -272,14 +276,18 @@ public:
     explicit story(unsigned seed) : random_(seed) {
         w_.template define<likes>().relation();
         w_.template define<docked_at>().relation().exclusive().when_target_destroyed(refuse);
-        w_.template define<part_of>().relation().exclusive().acyclic().when_target_destroyed(pass_on);
-        w_.template define<depends_on>().relation().acyclic().when_target_destroyed(destroy_sources);
+        w_.template define<part_of>().relation().exclusive().acyclic().when_target_destroyed(
+            pass_on);
+        w_.template define<depends_on>().relation().acyclic().when_target_destroyed(
+            destroy_sources);
         each_relation([&]<class R>(std::size_t r) {
             w_.template on_relate<R>([this, r](id_type e, id_type, id_type target) {
-                if (model_.vetoes(r, number_of(e), number_of(target))) throw std::runtime_error("veto");
+                if (model_.vetoes(r, number_of(e), number_of(target)))
+                    throw std::runtime_error("veto");
             });
             w_.template on_unrelate<R>([this, r](id_type e, id_type target) {
-                if (model_.vetoes(r, number_of(e), number_of(target))) throw std::runtime_error("veto");
+                if (model_.vetoes(r, number_of(e), number_of(target)))
+                    throw std::runtime_error("veto");
             });
         });
     }
@@ -371,8 +379,7 @@ private:
             return make(e, {{step::kind::unrelate_all, r, 0, 0}}, [&] {
                 with_relation(r, [&]<class R>() { (void)w_.template remove<R>(id(e)); });
             });
-        case 4:
-            return make(e, {{step::kind::clear, 0, 0, 0}}, [&] { w_.clear(id(e)); });
+        case 4: return make(e, {{step::kind::clear, 0, 0, 0}}, [&] { w_.clear(id(e)); });
         case 5: {
             if (!model_.alive(e)) return;
             const int value = static_cast<int>(pick(100));
@@ -400,7 +407,10 @@ private:
         case 13:
             if (!starts_.empty() && pick(2) == 0) cancel();
             return;
-        case 14: note("veto"); model_.veto = starts_.empty() && pick(2) == 0 ? 3 + pick(20) : model_.veto; return;
+        case 14:
+            note("veto");
+            model_.veto = starts_.empty() && pick(2) == 0 ? 3 + pick(20) : model_.veto;
+            return;
         case 15:
             if (starts_.empty()) model_.veto = 0;
             if (starts_.empty() && pick(10) == 0) reset();
@@ -499,7 +509,8 @@ private:
     void destroy_by_query() {
         std::vector<int> which;
         for (std::size_t i = 0; i < ids_.size(); ++i)
-            if (model_.all[i].is_alive && model_.all[i].health) which.push_back(static_cast<int>(i));
+            if (model_.all[i].is_alive && model_.all[i].health)
+                which.push_back(static_cast<int>(i));
         if (which.size() > 4) return;
         note("destroy by query", which.size());
         const bool throws = throws_in([&] { (void)w_.template query<health>().destroy(); });
@@ -511,7 +522,8 @@ private:
     void reset() {
         note("reset");
         w_.reset();
-        for (model::node& e : model_.all) e = model::node{.is_alive = false, .health = {}, .links = {}, .sources = {}};
+        for (model::node& e : model_.all)
+            e = model::node{.is_alive = false, .health = {}, .links = {}, .sources = {}};
     }
 
     void cancel() {

@@ -45,8 +45,10 @@ struct relations_of : testing::Test {
     relations_of() {
         world_.template define<likes>().relation();
         world_.template define<docked_at>().relation().exclusive().when_target_destroyed(refuse);
-        world_.template define<part_of>().relation().exclusive().acyclic().when_target_destroyed(pass_on);
-        world_.template define<depends_on>().relation().acyclic().when_target_destroyed(destroy_sources);
+        world_.template define<part_of>().relation().exclusive().acyclic().when_target_destroyed(
+            pass_on);
+        world_.template define<depends_on>().relation().acyclic().when_target_destroyed(
+            destroy_sources);
     }
     template <class... Ids>
     static std::vector<id_type> ids(Ids... all) {
@@ -189,12 +191,13 @@ TYPED_TEST(relations_of, only_relations_relate) {
     EXPECT_EQ(code_of([&] { w.template relate<plain>(a, b); }), errc::not_a_relation);
     EXPECT_FALSE(w.template related<plain>(a, b));
     EXPECT_TRUE(w.template targets<plain>(a).empty());
-    for (const auto use : {+[](basic_world<TypeParam>& x, basic_id<TypeParam> e) { x.set(e, likes{}); },
-                           +[](basic_world<TypeParam>& x, basic_id<TypeParam> e) { x.template add<likes>(e); },
-                           +[](basic_world<TypeParam>& x, basic_id<TypeParam>) { x.spawn(likes{}); },
-                           +[](basic_world<TypeParam>& x, basic_id<TypeParam>) { x.spawn(position{}, likes{}); },
-                           +[](basic_world<TypeParam>& x, basic_id<TypeParam>) { x.spawn_many(3, likes{}); },
-                           +[](basic_world<TypeParam>& x, basic_id<TypeParam> e) { x.template emplace<likes>(e); }})
+    for (const auto use :
+         {+[](basic_world<TypeParam>& x, basic_id<TypeParam> e) { x.set(e, likes{}); },
+          +[](basic_world<TypeParam>& x, basic_id<TypeParam> e) { x.template add<likes>(e); },
+          +[](basic_world<TypeParam>& x, basic_id<TypeParam>) { x.spawn(likes{}); },
+          +[](basic_world<TypeParam>& x, basic_id<TypeParam>) { x.spawn(position{}, likes{}); },
+          +[](basic_world<TypeParam>& x, basic_id<TypeParam>) { x.spawn_many(3, likes{}); },
+          +[](basic_world<TypeParam>& x, basic_id<TypeParam> e) { x.template emplace<likes>(e); }})
         EXPECT_EQ(code_of([&] { use(w, a); }), errc::type_mismatch);
     EXPECT_EQ(w.size(), 2u);
     EXPECT_TRUE(w.empty(a));
@@ -288,7 +291,8 @@ TYPED_TEST(relations_of, children_keep_their_order_when_others_leave) {
             w.template unrelate<child_of>(all[i], root);
     const auto left = list_of(w.children(root));
     ASSERT_EQ(left.size(), 333u);
-    EXPECT_TRUE(std::ranges::is_sorted(left, {}, [&](auto e) { return w.template get<position>(e).x; }));
+    EXPECT_TRUE(
+        std::ranges::is_sorted(left, {}, [&](auto e) { return w.template get<position>(e).x; }));
     for (const auto e : left) EXPECT_EQ(w.parent(e), root);
 }
 
@@ -364,9 +368,11 @@ TYPED_TEST(relations_of, hooks_see_each_link) {
     const auto text = [&](auto e) { return e ? std::string(w.name(e)) : std::string("-"); };
     auto related = w.template on_relate<likes>(
         [&](auto e, auto from, auto target) { log += text(e) + text(from) + text(target) + " "; });
-    auto unrelated =
-        w.template on_unrelate<likes>([&](auto e, auto target) { log += "!" + text(e) + text(target) + " "; });
-    w.on_relate(child_of, [&](auto e, auto from, auto target) { log += text(e) + text(from) + text(target) + "^ "; });
+    auto unrelated = w.template on_unrelate<likes>(
+        [&](auto e, auto target) { log += "!" + text(e) + text(target) + " "; });
+    w.on_relate(child_of, [&](auto e, auto from, auto target) {
+        log += text(e) + text(from) + text(target) + "^ ";
+    });
     w.on_unrelate(child_of, [&](auto e) { log += "!" + text(e) + "^ "; });
     w.template relate<likes>(a, b);
     w.template relate<likes>(a, b);
@@ -460,7 +466,8 @@ TYPED_TEST(relations_of, scopes_record_links) {
 
 TYPED_TEST(relations_of, a_target_that_dies_in_the_scope) {
     auto& w = this->world_;
-    const auto a = w.spawn(position{}), b = w.spawn(), c = w.spawn(position{}), d = w.spawn(), e = w.spawn();
+    const auto a = w.spawn(position{}), b = w.spawn(), c = w.spawn(position{}), d = w.spawn(),
+               e = w.spawn();
     w.defer();
     w.destroy(b);
     w.template relate<likes>(a, b);

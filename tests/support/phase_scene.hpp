@@ -51,6 +51,9 @@ struct counters {
 struct config {
     int level;
 };
+struct likes {  // a relation
+    int strength = 0;
+};
 struct old_extension {};
 struct new_extension {};
 
@@ -106,6 +109,8 @@ struct scene {
     muster::chunk dense =
         muster::detail::sparse_by_default ? muster::chunk() : w.chunk<velocity, path>();
     definition<position> defined = w.define<position>();
+    entity parent = w.spawn();
+    entity child = w.spawn();
     thread_executor four;
 
     explicit scene(unsigned threads = thread_count) : four(threads) {
@@ -118,6 +123,9 @@ struct scene {
             builders.back().set(velocity{8, 8});
             mine.push_back(w.observer<velocity>());
         }
+        w.define<likes>().relation();
+        for (const entity e : own) w.relate<likes>(e, prototype, likes{1});
+        w.relate(child_of, child, parent);
         w.name(own[0], "first");
         paused_hook.pause();
         paused->pause();
@@ -150,6 +158,11 @@ struct scene {
             if (const int* h = w.try_get(e, wealth)) made << " w" << *h;
             if (w.has<marked>(e)) made << " m";
             if (w.has(e, enemy)) made << " e";
+            for (const entity liked : std::as_const(w).targets<likes>(e))
+                made << " l" << liked.key() << '=' << w.link<likes>(e, liked).strength;
+            for (const entity fan : std::as_const(w).sources<likes>(e)) made << " f" << fan.key();
+            if (const entity up = w.parent(e)) made << " c" << up.key();
+            for (const entity below : std::as_const(w).children(e)) made << " d" << below.key();
             made << '\n';
         }
         for (const detail::fragment_data* f : core.fragments.all())

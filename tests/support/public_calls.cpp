@@ -10,7 +10,7 @@ std::vector<row> public_calls::about_entities() {
         {"alive", reads, [](scene& s, entity e, unsigned) { return s.w.alive(e); }},
         {"alive_all", reads, [](scene& s, entity e, unsigned) { return s.w.alive_all(e, s.bare); }},
         {"empty", reads, [](scene& s, entity, unsigned) { return s.w.empty(s.bare); }},
-        {"size", reads, [](scene& s, entity, unsigned) { return s.w.size() == 10; }},
+        {"size", reads, [](scene& s, entity, unsigned) { return s.w.size() == 12; }},
         {"entities", reads,
          [](scene& s, entity e, unsigned) {
              bool is_there = false;

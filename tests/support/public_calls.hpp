@@ -13,6 +13,7 @@ std::vector<row> about_spawning();
 std::vector<row> about_fragments_and_chunks();
 std::vector<row> about_components();
 std::vector<row> about_values_of_fragments();
+std::vector<row> about_relations();
 std::vector<row> queries();
 std::vector<row> hooks();
 std::vector<row> observers();

@@ -21,6 +21,9 @@ TEST(phase_calls, about_components) {
 TEST(phase_calls, about_values_of_fragments) {
     test_all(public_calls::about_values_of_fragments());
 }
+TEST(phase_calls, about_relations) {
+    test_all(public_calls::about_relations());
+}
 TEST(phase_handles, queries) {
     test_all(public_calls::queries());
 }

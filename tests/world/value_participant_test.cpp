@@ -83,13 +83,13 @@ private:
 template <class Layout>
 struct value_participants : testing::Test {
     room_world<Layout> owner;
-    accounts<Layout> room{owner};
+    accounts<Layout> accounts_{owner};
 };
 TYPED_TEST_SUITE(value_participants, behavior_layouts, layout_names);
 
 TYPED_TEST(value_participants, see_every_change) {
     auto& w = this->owner;
-    auto& room = this->room;
+    auto& room = this->accounts_;
     const auto e = w.spawn(with(room.money, 5));
     EXPECT_EQ(room.mirror.at(e.value()), 5);
     w.set(e, room.money, 7);
@@ -111,7 +111,7 @@ TYPED_TEST(value_participants, see_every_change) {
 
 TYPED_TEST(value_participants, may_refuse_a_change) {
     auto& w = this->owner;
-    auto& room = this->room;
+    auto& room = this->accounts_;
     const auto e = w.spawn(with(room.money, 5));
     EXPECT_THROW(w.set(e, room.money, -1), std::domain_error);
     EXPECT_EQ(w.get(e, room.money), 5);
@@ -130,7 +130,7 @@ TYPED_TEST(value_participants, may_refuse_a_change) {
 
 TYPED_TEST(value_participants, combine_what_a_scope_records) {
     auto& w = this->owner;
-    auto& room = this->room;
+    auto& room = this->accounts_;
     const auto a = w.spawn(with(room.money, 5)), b = w.spawn(), c = w.spawn(), d = w.spawn();
     w.defer();
     for (const auto e : {a, b, c, d}) {
@@ -151,7 +151,7 @@ TYPED_TEST(value_participants, combine_what_a_scope_records) {
 
 TYPED_TEST(value_participants, are_never_out_of_step) {
     auto& w = this->owner;
-    auto& room = this->room;
+    auto& room = this->accounts_;
     std::mt19937 random(1);
     std::vector<basic_id<TypeParam>> all{w.spawn()};
     const auto attempt = [](auto call) {

@@ -1,5 +1,6 @@
 // The part of destroyer.hpp for fragments, and for entities that are destroyed together.
 #include <muster/base/first_error.hpp>
+#include <muster/base/scope_guard.hpp>
 #include <muster/engine/run.hpp>
 #include <muster/entity/destroy_participant.hpp>
 
@@ -14,7 +15,7 @@ namespace MUSTER_NAMESPACE::detail {
 /// Everything that one operation destroys.
 struct destroyer::cascade {
     destroy_set dying;
-    array_list<fragment_data*> gone;  // the fragments among them
+    array_list<fragment_data*> gone;   // the fragments among them
     array_list<fragment_loss> losing;  // of entities that survive: first those for `move_losers`,
     std::size_t moving = 0;            // as many; then, if anyone is notified, owners of `gone`
 
@@ -104,6 +105,9 @@ void destroyer::notify(cascade& all) {
 void destroyer::destroy_together(slice<const std::uint64_t> first,
                                  const std::source_location& where) {
     cascade all;
+    scope_guard undo([&] {
+        for (destroy_participant* room : participants_) room->cancel(all.dying);
+    });
     collect(first, all);
     const slice<const std::uint64_t> dying = all.dying.all();
     for (destroy_participant* room : participants_) room->prepare(all.dying);
@@ -148,9 +152,11 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
     }
     for (const std::uint64_t e : dying) record_provenance({e, where});
 
+    undo.dismiss();
     for (destroy_participant* room : participants_) room->finish(all.dying);
     for (const std::uint64_t e : dying) engine_.notifier.note_removal(e);
-    for (const fragment_loss& lost : all.losing) engine_.notifier.note_removal(lost.e, *lost.fragment);
+    for (const fragment_loss& lost : all.losing)
+        engine_.notifier.note_removal(lost.e, *lost.fragment);
     for (std::size_t i = dying.size(); i-- != 0;) finish(dying[i]);
     for (const chunk_loss& planned : losses)
         if (planned.from->size != 0) move_rows(*planned.from, *planned.step);

@@ -30,12 +30,17 @@ void notifier::before(const transition& step, std::uint64_t e, location at) {
         if (fragment.participant != nullptr)
             fragment.participant->leaving(e, component_lookup::find(e, at, fragment), is_removed);
     };
+    // What only takes memory comes before the first hook.
+    for (const fragment_data* fragment : step.removed) leave(*fragment, true);
+    for (const transition::notice& notice : step.present)
+        if (!notice.is_new) leave(*notice.fragment, false);
     for (fragment_data* fragment : step.removed) {
-        leave(*fragment, true);
+        if (fragment->participant != nullptr) fragment->participant->call_before(e);
         call(hook_kind::remove, e, at, *fragment);
     }
     for (const transition::notice& notice : step.present)
-        if (!notice.is_new) leave(*notice.fragment, false);
+        if (!notice.is_new && notice.fragment->participant != nullptr)
+            notice.fragment->participant->call_before(e);
 }
 
 void notifier::ending(std::uint64_t e, location at, fragment_data& fragment) {
@@ -50,8 +55,10 @@ void notifier::arrive(std::uint64_t e, location at, const fragment_data& fragmen
 }
 
 void notifier::after(const transition& step, std::uint64_t e, location at) {
-    for (const transition::notice& notice : step.present) {
+    for (const transition::notice& notice : step.present)
         arrive(e, at, *notice.fragment, notice.is_new);
+    for (const transition::notice& notice : step.present) {
+        if (notice.fragment->participant != nullptr) notice.fragment->participant->call_after(e);
         call(notice.is_new ? hook_kind::insert : hook_kind::assign, e, at, *notice.fragment);
         call(hook_kind::set, e, at, *notice.fragment);
     }
@@ -87,8 +94,7 @@ void notifier::dying(std::uint64_t e) {
     const location at = entities_.locate(e);
     chunk_data& here = graph_.at(at.chunk);
     if (calls_remove_sparse(e)) {  // listing the fragments needs memory
-        for (fragment_data* fragment : components_.fragments_of(e))
-            ending(e, at, *fragment);
+        for (fragment_data* fragment : components_.fragments_of(e)) ending(e, at, *fragment);
     } else if (graph_.refresh(here).notifies_remove) {
         for (fragment_data* fragment : here.fragments) ending(e, at, *fragment);
     }
@@ -105,12 +111,20 @@ void notifier::assigned(std::uint64_t e, fragment_data& fragment) {
 }
 
 void notifier::inserted(id_span all, slice<fragment_data* const> fragments) {
-    for (fragment_data* fragment : fragments) prepare(*fragment, hook_kind::insert, all.count);
+    bool has_participant = false;
+    for (fragment_data* fragment : fragments) {
+        prepare(*fragment, hook_kind::insert, all.count);
+        has_participant = has_participant || fragment->participant != nullptr;
+    }
+    for (std::size_t i = 0; has_participant && i < all.count; ++i) {
+        const location at = entities_.locate(all.at(i));
+        for (const fragment_data* fragment : fragments) arrive(all.at(i), at, *fragment, true);
+    }
     for (std::size_t i = 0; i < all.count; ++i) {
         born(all.at(i));
         const location at = entities_.locate(all.at(i));
         for (fragment_data* fragment : fragments) {
-            arrive(all.at(i), at, *fragment, true);
+            if (fragment->participant != nullptr) fragment->participant->call_after(all.at(i));
             call(hook_kind::insert, all.at(i), at, *fragment);
             call(hook_kind::set, all.at(i), at, *fragment);
         }

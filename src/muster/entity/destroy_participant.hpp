@@ -69,6 +69,9 @@ public:
     virtual void release(const destroy_set&, array_list<fragment_loss>&) {}
     /// Takes all steps that may throw. A hook may still prevent the operation, without a notice.
     virtual void prepare(const destroy_set& dying) = 0;
+    /// The operation fails. It may be the innermost of several: a hook may undo the creation of an
+    /// entity.
+    virtual void cancel(const destroy_set&) noexcept {}
     /// These are about to be destroyed; their values are still there.
     virtual void finish(const destroy_set& dying) noexcept = 0;
     /// All entities were destroyed at once.

@@ -123,7 +123,9 @@ public:
         all_[place].is_hole = true;
         --size_;
     }
-    [[nodiscard]] bool is_sparse() const noexcept { return all_.size() > 8 && size_ < all_.size() / 2; }
+    [[nodiscard]] bool is_sparse() const noexcept {
+        return all_.size() > 8 && size_ < all_.size() / 2;
+    }
     /// Closes the holes. Calls `moved(from, to)` for each link that changes its place.
     template <class Moved>
     void close(Moved moved) noexcept {

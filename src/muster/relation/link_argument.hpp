@@ -54,13 +54,13 @@ basic_id<Layout> make_related(store<Layout>& into, const char* call, Make make, 
     };
     (require(args), ...);
     scope whole(into);
-    const basic_id<Layout> made = std::apply(
-        make, std::tuple_cat([&]<class Arg>(Arg&& arg) {
-            if constexpr (is_to<std::remove_cvref_t<Arg>>)
-                return std::tuple<>();
-            else
-                return std::tuple<Arg&&>(std::forward<Arg>(arg));
-        }(std::forward<Args>(args))...));
+    const basic_id<Layout> made =
+        std::apply(make, std::tuple_cat([&]<class Arg>(Arg&& arg) {
+                       if constexpr (is_to<std::remove_cvref_t<Arg>>)
+                           return std::tuple<>();
+                       else
+                           return std::tuple<Arg&&>(std::forward<Arg>(arg));
+                   }(std::forward<Args>(args))...));
     [[maybe_unused]] const auto relate_one = [&]<class Arg>(Arg&& arg) {
         if constexpr (is_to<std::remove_cvref_t<Arg>>)
             relate(into, basic_at<Layout>(made, arg.where),

@@ -95,16 +95,15 @@ inline constexpr bool is_to<basic_to<Layout, R>> = true;
 /// A link, for `spawn`, `set`, `clone` and similar calls: `to(child_of, ship)`, `to(owes, bob, 5)`.
 /// Without a value, the link has the default value.
 template <detail::relation_argument R, class Layout>
-[[nodiscard]] basic_to<Layout, R> to(
-    const R& relation, basic_id<Layout> target, detail::link_value_of<R> value = {},
-    std::source_location where = std::source_location::current()) {
+[[nodiscard]] basic_to<Layout, R> to(const R& relation, basic_id<Layout> target,
+                                     detail::link_value_of<R> value = {},
+                                     std::source_location where = std::source_location::current()) {
     return {relation, target, std::move(value), where};
 }
 /// Like `to(relation, target)`, for a relation that is a C++ type: `to<likes>(bob, likes{3})`.
 template <class R, class Layout>
-[[nodiscard]] basic_to<Layout, R> to(
-    basic_id<Layout> target, R value = {},
-    std::source_location where = std::source_location::current()) {
+[[nodiscard]] basic_to<Layout, R> to(basic_id<Layout> target, R value = {},
+                                     std::source_location where = std::source_location::current()) {
     return {R{}, target, std::move(value), where};
 }
 template <auto R, class Layout>

@@ -1,4 +1,5 @@
 #include <muster/base/error.hpp>
+#include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/entity/destroy_participant.hpp>
@@ -22,8 +23,20 @@ void relation_data::make_links() {
     const fragment_key key{relations::key_kind, id_, is_exclusive ? 1u : 0u};
     const type_info& type = is_exclusive ? *types_.linked : type_info_of<link_list>;
     fragment_data& made = engine_.catalog.ensure_internal(key, type, own_.name);
-    if (made.participant == nullptr) engine_.catalog.take_part(made, *this);
-    links_ = own_.alias = &made;
+    fragment_data* const old = std::exchange(links_, &made);
+    scope_guard rollback([&] {
+        drop_links();
+        links_ = own_.alias = old;
+    });
+    engine_.catalog.take_part(made, *this);
+    rollback.dismiss();
+    own_.alias = &made;
+}
+
+void relation_data::drop_links() noexcept {
+    links_->participant = nullptr;
+    own_.alias = nullptr;
+    engine_.destroyer.rollback_spawn(links_->id);
 }
 
 bool relation_data::is_null(std::uint64_t e) const noexcept {
@@ -195,7 +208,7 @@ void relation_data::begin(std::size_t) {
         if (link_array* const sources = find_sources(target)) sources->end_reservations();
     reserved_.clear();
     steps_.clear();
-    arrived_ = committed_ = 0;
+    arrived_ = called_ = committed_ = 0;
     edit_.is_active = std::exchange(edit_.is_fresh, false);
 }
 
@@ -208,19 +221,22 @@ void relation_data::call(hook_kind kind, const link_step& what) {
 
 void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed) {
     const std::uint64_t null = engine_.entities.null();
-    const std::size_t first = steps_.size();
+    left_ = steps_.size();
+    is_left_for_good_ = is_removed || is_edited(e);
     if (is_exclusive) {
         const auto& link = *static_cast<const link_head*>(value);
         steps_.push_back({e, link.target, null, link.place});
     } else if (is_edited(e)) {
         for (const std::uint64_t target : edit_.removed) steps_.push_back({e, target, null});
-        is_removed = true;
     } else {
         const link_array& ends = static_cast<const link_list*>(value)->ends();
         for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
             steps_.push_back({e, ends[i].other, null, ends[i].place});
     }
-    for (std::size_t i = first; is_removed && i < steps_.size(); ++i)
+}
+
+void relation_data::call_before(std::uint64_t) {
+    for (std::size_t i = left_; is_left_for_good_ && i < steps_.size(); ++i)
         call(hook_kind::remove, steps_[i]);
 }
 
@@ -235,16 +251,16 @@ void relation_data::ending(std::uint64_t e, const void* value) {
 
 void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
     const std::uint64_t null = engine_.entities.null();
-    std::size_t first = steps_.size();
     if (is_exclusive) {
         const std::uint64_t target = static_cast<link_head*>(value)->target;
         if (is_new) steps_.push_back({e, null, target});
-        if (!is_new) first = arrived_++;
-        steps_[first].to = target;
-        if (steps_[first].from != target) reserve_source(e, target);
-        return call(hook_kind::insert, steps_[first]);
+        link_step& made = is_new ? steps_.back() : steps_[arrived_++];
+        made.to = target;
+        if (made.from != target) reserve_source(e, target);
+        return;
     }
     const bool is_edit = !is_new && is_edited(e);
+    is_replaced_ = !is_new && !is_edit;
     const link_array& ends =
         is_edit ? edit_.added.ends() : static_cast<const link_list*>(value)->ends();
     std::size_t fresh = 0;
@@ -257,11 +273,18 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         ++fresh;
     }
     if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
-    if (!is_new && !is_edit) {  // another list replaces that of `leaving`
-        for (std::size_t i = first; i-- != 0 && steps_[i].e == e;)
-            if (ends.find(steps_[i].from) == ends.places()) call(hook_kind::remove, steps_[i]);
-    }
-    for (std::size_t i = first; i < steps_.size(); ++i) call(hook_kind::insert, steps_[i]);
+}
+
+void relation_data::call_after(std::uint64_t e) {
+    const auto is_kept = [&](std::uint64_t target) {
+        return std::ranges::any_of(
+            steps_, [&](const link_step& made) { return made.e == e && made.to == target; });
+    };
+    for (; called_ < steps_.size() && steps_[called_].e == e; ++called_)
+        if (const link_step& made = steps_[called_]; !is_null(made.to))
+            call(hook_kind::insert, made);
+        else if (is_replaced_ && !is_kept(made.from))
+            call(hook_kind::remove, made);
 }
 
 /// Does all of a new link that can fail.
@@ -433,48 +456,60 @@ std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& d
 }
 
 void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
-    passed_on_.clear();
-    shrunk_.clear();
     if (dying.has(links_->id)) return;
+    destruction made{&dying, {}, {}};
     std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
     for (const std::uint64_t e : dying.all())
         each_source(e, [&](const link_end& source) {
             if (dying.has(source.other)) return;
+            const std::uint64_t null = engine_.entities.null();
             if (!is_exclusive) {
                 ++lost[source.other];
-                return shrunk_.push_back({source.other, e, engine_.entities.null(), source.place});
+                return made.shrunk.push_back({source.other, e, null, source.place});
             }
-            const std::uint64_t to = policy == target_policy::pass_on
-                                         ? survivor(e, dying)
-                                         : engine_.entities.null();
+            const std::uint64_t to = policy == target_policy::pass_on ? survivor(e, dying) : null;
             if (is_null(to) || to == source.other)
                 losses.push_back({source.other, links_});
             else
-                passed_on_.push_back({source.other, e, to});
+                made.passed_on.push_back({source.other, e, to});
         });
-    shrunk_.erase_if([&](const link_step& link) {
+    made.shrunk.erase_if([&](const link_step& link) {
         std::size_t& count = lost[link.e];
         const bool is_all = count == 0 || count == find_list(link.e)->size();
         if (is_all && count != 0) losses.push_back({link.e, links_});
         if (is_all) count = 0;
         return is_all;
     });
+    if (!made.passed_on.empty() || !made.shrunk.empty()) destructions_.push_back(std::move(made));
 }
 
-void relation_data::prepare(const destroy_set&) {
-    begin(0);
-    for (const link_step& link : passed_on_) {
+void relation_data::cancel(const destroy_set& dying) noexcept {
+    if (!destructions_.empty() && destructions_.back().of == &dying) destructions_.pop_back();
+}
+
+void relation_data::prepare(const destroy_set& dying) {
+    if (destructions_.empty() || destructions_.back().of != &dying) return;
+    const destruction& made = destructions_.back();
+    for (const link_step& link : made.passed_on) {
         engine_.catalog.mark_for_destroy(link.to);
         reserved_.push_back(link.to);
         ensure_sources(link.to).reserve_another();
     }
-    for (const link_step& link : shrunk_) call(hook_kind::remove, link);
-    for (const link_step& link : passed_on_) call(hook_kind::insert, link);
+    // Hooks may begin another destruction.
+    for (std::size_t i = 0; i < destructions_.back().shrunk.size(); ++i)
+        call(hook_kind::remove, destructions_.back().shrunk[i]);
+    for (std::size_t i = 0; i < destructions_.back().passed_on.size(); ++i)
+        call(hook_kind::insert, destructions_.back().passed_on[i]);
 }
 
 void relation_data::finish(const destroy_set& dying) noexcept {
     if (dying.has(links_->id)) return clear();
-    for (const link_step& link : passed_on_) {
+    destruction made{&dying, {}, {}};
+    if (!destructions_.empty() && destructions_.back().of == &dying) {
+        made = std::move(destructions_.back());
+        destructions_.pop_back();
+    }
+    for (const link_step& link : made.passed_on) {
         link_head& head = *find_link(link.e);
         head.target = link.to;
         head.place = find_sources(link.to)->append(link.e, 0);
@@ -482,7 +517,7 @@ void relation_data::finish(const destroy_set& dying) noexcept {
     }
     {
         const busy_guard busy(engine_.gate);
-        for (const link_step& link : shrunk_) find_list(link.e)->erase(link.place);
+        for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);
     }
     for (const std::uint64_t e : dying.all())
         each_target(e, [&](const link_end& target) {
@@ -490,7 +525,7 @@ void relation_data::finish(const destroy_set& dying) noexcept {
             find_sources(target.other)->erase(target.place);
         });
     for (const std::uint64_t e : dying.all()) drop_sources(e);
-    for (const link_step& link : shrunk_)
+    for (const link_step& link : made.shrunk)
         if (link_list* const list = find_list(link.e)) close_holes(*list);
     for (const std::uint64_t e : dying.all())
         each_target(e, [&](const link_end& target) {
@@ -512,7 +547,7 @@ void relation_data::clear() noexcept {
     sources_ = {};
     steps_.clear();
     reserved_.clear();
-    arrived_ = committed_ = 0;
+    arrived_ = called_ = committed_ = 0;
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -14,6 +14,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -43,6 +45,8 @@ public:
 
     /// Creates the fragment of the links; replaces one of the other kind, which no entity has.
     void make_links();
+    /// Destroys the fragment of the links, which no entity has.
+    void drop_links() noexcept;
 
     // ---- reading -------------------------------------------------------------------------------
 
@@ -66,6 +70,8 @@ public:
     void begin(std::size_t count) override;
     void leaving(std::uint64_t e, const void* value, bool is_removed) override;
     void arrived(std::uint64_t e, void* value, bool is_new) override;
+    void call_before(std::uint64_t e) override;
+    void call_after(std::uint64_t e) override;
     void commit(std::uint64_t e) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
@@ -75,6 +81,7 @@ public:
     void check(const destroy_set& dying, std::uint64_t e) const;
     void release(const destroy_set& dying, array_list<fragment_loss>& losses);
     void prepare(const destroy_set& dying);
+    void cancel(const destroy_set& dying) noexcept;
     void finish(const destroy_set& dying) noexcept;
     void clear() noexcept;
 
@@ -130,9 +137,13 @@ private:
     sparse_array<link_array*> sources_;  // by the key of the target; owned
 
     array_list<link_step> steps_;  // of the operation that is being applied
-    std::size_t arrived_ = 0;  // steps that have their new target, if they have one
+    std::size_t arrived_ = 0;      // steps that have their new target, if they have one
+    std::size_t called_ = 0;       // steps whose hooks were called after the move
     std::size_t committed_ = 0;
-    array_list<std::uint64_t> reserved_;   // targets with room for new sources
+    std::size_t left_ = 0;                // the first step of the entity that has last left
+    bool is_left_for_good_ = false;       // its steps are removals
+    bool is_replaced_ = false;            // another list replaces that of the entity
+    array_list<std::uint64_t> reserved_;  // targets with room for new sources
     /// Changes of a list that the entity has already; made by `combine`.
     struct list_edit {
         std::uint64_t e = 0;
@@ -141,8 +152,13 @@ private:
         link_list added;
         array_list<std::uint64_t> removed;  // targets
     } edit_{};
-    array_list<link_step> passed_on_;  // links that a destruction moves to other targets
-    array_list<link_step> shrunk_;     // links that a destruction removes from lists that stay
+    /// What a destruction does to the links of entities that survive.
+    struct destruction {
+        const destroy_set* of;
+        array_list<link_step> passed_on;  // links that it moves to other targets
+        array_list<link_step> shrunk;     // links that it removes from lists that stay
+    };
+    std::vector<destruction> destructions_;  // the innermost last
 };
 
 }  // namespace MUSTER_NAMESPACE::detail

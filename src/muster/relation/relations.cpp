@@ -49,8 +49,7 @@ relations& relations::ensure(engine& of) {
         "muster::relations",
         [](void* owner) -> void* { return new relations(*static_cast<engine*>(owner)); },
         [](void* object) noexcept { delete static_cast<relations*>(object); }};
-    return *static_cast<relations*>(
-        of.extensions.ensure(ensure_type_index<relations>(), how, &of));
+    return *static_cast<relations*>(of.extensions.ensure(ensure_type_index<relations>(), how, &of));
 }
 
 relations* relations::find(const engine& of) noexcept {
@@ -79,9 +78,11 @@ relation_data& relations::define(fragment_data& own, const link_types& types) {
     all_.reserve(all_.size() + 1);
     orphans_.reserve(all_.size() + 1);
     auto made = std::make_unique<relation_data>(engine_, own, types);
-    made->make_links();
     engine_.catalog.mark_for_destroy(own.id);
+    made->make_links();
+    scope_guard rollback([&] { made->drop_links(); });
     engine_.catalog.take_part(own, refuser);
+    rollback.dismiss();
     all_.push_back(made.get());
     by_fragment_[at] = made.get();
     return *made.release();
@@ -224,6 +225,10 @@ void relations::release(const destroy_set& dying, array_list<fragment_loss>& los
 
 void relations::prepare(const destroy_set& dying) {
     for (relation_data* relation : all_) relation->prepare(dying);
+}
+
+void relations::cancel(const destroy_set& dying) noexcept {
+    for (relation_data* relation : all_) relation->cancel(dying);
 }
 
 void relations::finish(const destroy_set& dying) noexcept {

@@ -34,8 +34,7 @@ public:
     }
     /// Throws `errc::not_a_relation`.
     [[noreturn]] MUSTER_COLD static void raise_no_relation(const fragment_data& own,
-                                                           std::string_view name,
-                                                           const char* call);
+                                                           std::string_view name, const char* call);
     /// Changes what a relation means. Throws `errc::fragment_in_use` if an entity has a link.
     void set_exclusive(relation_data& relation);
     void set_acyclic(relation_data& relation);
@@ -53,6 +52,7 @@ public:
     void arrange(destroy_set& dying) override;
     void release(const destroy_set& dying, array_list<fragment_loss>& losses) override;
     void prepare(const destroy_set& dying) override;
+    void cancel(const destroy_set& dying) noexcept override;
     void finish(const destroy_set& dying) noexcept override;
     void reset() noexcept override;
 

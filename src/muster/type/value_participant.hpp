@@ -4,9 +4,9 @@
 //     combine    several recorded changes of one entity become one
 //     begin      reserves memory for some entities
 //     leaving    the value is still there, and will be removed or replaced
-//                   ... the hooks of removed values, the move ...
+//                   ... `call_before` and the hooks of removed values, the move ...
 //     arrived    the value is there
-//                   ... the hooks of inserted values ...
+//                   ... `call_after` and the hooks of inserted values ...
 //     commit     nothing can prevent the change any more
 //
 // All but `commit` may throw, which prevents the change. The room hears nothing of that: the next
@@ -22,8 +22,8 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
-/// A participant may call hooks of its own in `leaving`, `arrived` and `ending`. It must not change
-/// the world itself.
+/// A participant must not change the world in these calls. Only `call_before`, `call_after` and
+/// `ending` may call hooks.
 class MUSTER_API value_participant {
 public:
     /// What becomes of the combined changes of an entity.
@@ -49,6 +49,9 @@ public:
     virtual void leaving(std::uint64_t e, const void* value, bool is_removed) = 0;
     /// `value` may be modified. `is_new`: the entity had no value.
     virtual void arrived(std::uint64_t e, void* value, bool is_new) = 0;
+    /// Call the room's own hooks, for the entity that has last left or arrived.
+    virtual void call_before(std::uint64_t) {}
+    virtual void call_after(std::uint64_t) {}
     virtual void commit(std::uint64_t e) noexcept = 0;
     /// The value ends together with its entity, or because another one is destroyed.
     virtual void ending(std::uint64_t e, const void* value) = 0;

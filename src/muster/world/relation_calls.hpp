@@ -3,6 +3,7 @@
 
 #include <muster/world/extension_calls.hpp>
 
+#include <muster/base/scope_guard.hpp>
 #include <muster/relation/entity_range.hpp>
 #include <muster/relation/relation.hpp>
 #include <muster/relation/relation_ref.hpp>
@@ -49,8 +50,10 @@ public:
     basic_relation<T, Layout> relation(std::string_view name = {}) {
         // Not `this->template fragment`: g++ 12 finds the alias `muster::fragment` there.
         const auto made = extension_calls<Layout>::template fragment<T>(name);
+        detail::scope_guard undo([&] { store_.destroyer.rollback_spawn(made.id().value()); });
         (void)ref::define(store_, store_.catalog.open(made.id().value()),
                           detail::link_types::of<T>());
+        undo.dismiss();
         return basic_relation<T, Layout>(made.id());
     }
 
@@ -72,7 +75,8 @@ public:
     }
     template <detail::relation_argument R>
     bool relate(const R& relation, at_type source, at_type target, value_of<R> value = {}) {
-        return detail::relate(require_relation(relation, "relate"), source, target, std::move(value));
+        return detail::relate(require_relation(relation, "relate"), source, target,
+                              std::move(value));
     }
 
     /// Removes a link. Returns whether it was there; false also for an end that is not alive. Throws
@@ -152,14 +156,14 @@ public:
     template <class T>
     [[nodiscard]] T& link(const basic_relation<T, Layout>& relation, at_type source,
                           at_type target) {
-        return require_link(try_link(relation, source.id, target.id), find_relation(relation), source,
-                            target);
+        return require_link(try_link(relation, source.id, target.id), find_relation(relation),
+                            source, target);
     }
     template <class T>
     [[nodiscard]] const T& link(const basic_relation<T, Layout>& relation, at_type source,
                                 at_type target) const {
-        return require_link(try_link(relation, source.id, target.id), find_relation(relation), source,
-                            target);
+        return require_link(try_link(relation, source.id, target.id), find_relation(relation),
+                            source, target);
     }
 
     /// Returns the target of an entity, the first if it has several; the null id if none. O(1).
@@ -278,7 +282,8 @@ public:
     /// `hook_calls`.
     template <class R, class Hook>
     basic_connection<Layout> on_relate(Hook&& hook) {
-        return connect_link(require_relation<R>("on_relate"), detail::hook_kind::insert, std::forward<Hook>(hook));
+        return connect_link(require_relation<R>("on_relate"), detail::hook_kind::insert,
+                            std::forward<Hook>(hook));
     }
     template <auto R, class Hook>
     basic_connection<Layout> on_relate(Hook&& hook) {
@@ -287,14 +292,15 @@ public:
     template <detail::relation_argument R, class Hook>
     basic_connection<Layout> on_relate(const R& relation, Hook&& hook) {
         return connect_link(require_relation(relation, "on_relate"), detail::hook_kind::insert,
-                       std::forward<Hook>(hook));
+                            std::forward<Hook>(hook));
     }
     /// Calls `hook(entity, target)` before a link is removed, also because one of its ends is
     /// destroyed. A hook that throws keeps the link, and the entity. Not called if the link is moved to
     /// another target.
     template <class R, class Hook>
     basic_connection<Layout> on_unrelate(Hook&& hook) {
-        return connect_link(require_relation<R>("on_unrelate"), detail::hook_kind::remove, std::forward<Hook>(hook));
+        return connect_link(require_relation<R>("on_unrelate"), detail::hook_kind::remove,
+                            std::forward<Hook>(hook));
     }
     template <auto R, class Hook>
     basic_connection<Layout> on_unrelate(Hook&& hook) {
@@ -303,7 +309,7 @@ public:
     template <detail::relation_argument R, class Hook>
     basic_connection<Layout> on_unrelate(const R& relation, Hook&& hook) {
         return connect_link(require_relation(relation, "on_unrelate"), detail::hook_kind::remove,
-                       std::forward<Hook>(hook));
+                            std::forward<Hook>(hook));
     }
 
 protected:
@@ -358,7 +364,8 @@ private:
         return {find_relation<child_of_t>(), e.value(), id_type().value(), goes_up};
     }
     template <class Hook>
-    basic_connection<Layout> connect_link(const ref& relation, detail::hook_kind kind, Hook&& hook) {
+    basic_connection<Layout> connect_link(const ref& relation, detail::hook_kind kind,
+                                          Hook&& hook) {
         return this->connect_function(relation.own(), kind,
                                       make_link_hook(std::forward<Hook>(hook)));
     }

@@ -1,0 +1,86 @@
+// The part of the table in public_calls.cpp about relations.
+#include "support/public_calls.hpp"
+
+namespace muster_tests::phase_scene {
+
+namespace {
+
+template <class Range>
+bool has_one(Range&& range, entity wanted) {
+    std::size_t count = 0;
+    for (const entity e : range) count += e == wanted ? 1u : 100u;
+    return count == 1;
+}
+
+}  // namespace
+
+std::vector<row> public_calls::about_relations() {
+    using enum outcome;
+    return {
+        {"relate", recorded, doing([](scene& s, entity e) { s.w.relate<likes>(e, s.bare); })},
+        {"relate again", recorded,
+         doing([](scene& s, entity e) { s.w.relate<likes>(e, s.prototype, likes{9}); })},
+        {"relate to a parent", recorded,
+         doing([](scene& s, entity e) { s.w.relate(child_of, e, s.parent); })},
+        {"relate to another parent", recorded,
+         doing([](scene& s, entity) { s.w.relate<child_of>(s.child, s.bare); })},
+        {"unrelate", recorded,
+         doing([](scene& s, entity e) { s.w.unrelate<likes>(e, s.prototype); })},
+        {"unrelate all", recorded, doing([](scene& s, entity e) { s.w.unrelate<likes>(e); })},
+        {"unrelate from a parent", recorded,
+         doing([](scene& s, entity) { s.w.unrelate(child_of, s.child, s.parent); })},
+        {"remove of a relation", recorded, doing([](scene& s, entity e) { s.w.remove<likes>(e); })},
+        {"spawn with a link", recorded,
+         doing([](scene& s, entity) { s.w.spawn(velocity{}, to(child_of, s.parent)); })},
+        {"spawn with links", recorded, doing([](scene& s, entity e) {
+             s.w.spawn(to<likes>(e, likes{2}), to<likes>(s.bare), to(child_of, e));
+         })},
+        {"set with a link", recorded,
+         doing([](scene& s, entity e) { s.w.set(e, velocity{}, to<likes>(s.bare)); })},
+        {"clone with a link", refused,
+         doing([](scene& s, entity) { s.w.clone(s.prototype, to(child_of, s.parent)); })},
+        {"clone of a source", refused, doing([](scene& s, entity) { s.w.clone(s.child); })},
+        {"destroy a parent", recorded, doing([](scene& s, entity) { s.w.destroy(s.parent); })},
+        {"destroy a target", recorded, doing([](scene& s, entity) { s.w.destroy(s.prototype); })},
+        {"relation", refused, doing([](scene& s, entity) { (void)s.w.relation<int>("new"); })},
+        {"define a relation", refused,
+         doing([](scene& s, entity) { s.w.define<unused>().relation(); })},
+        {"on_relate", refused, doing([](scene& s, entity) { s.w.on_relate<likes>([] {}); })},
+        {"on_unrelate", refused, doing([](scene& s, entity) { s.w.on_unrelate(child_of, [] {}); })},
+        {"related", reads,
+         [](scene& s, entity e, unsigned) { return s.w.related<likes>(e, s.prototype); }},
+        {"link", reads,
+         [](scene& s, entity e, unsigned) {
+             return s.w.link<likes>(e, s.prototype).strength == 1;
+         }},
+        {"try_link", reads,
+         [](scene& s, entity e, unsigned) { return s.w.try_link<likes>(e, s.bare) == nullptr; }},
+        {"target", reads,
+         [](scene& s, entity e, unsigned) { return s.w.target<likes>(e) == s.prototype; }},
+        {"targets", reads,
+         [](scene& s, entity e, unsigned) { return has_one(s.w.targets<likes>(e), s.prototype); }},
+        {"sources", reads,
+         [](scene& s, entity, unsigned) {
+             return has_one(s.w.sources<child_of>(s.parent), s.child) &&
+                    s.w.sources<likes>(s.prototype).size() == 4;
+         }},
+        {"parent and children", reads,
+         [](scene& s, entity, unsigned) {
+             return s.w.parent(s.child) == s.parent && has_one(s.w.children(s.parent), s.child);
+         }},
+        {"root, level and is_below", reads,
+         [](scene& s, entity, unsigned) {
+             return s.w.root(s.child) == s.parent && s.w.level(s.child) == 1 &&
+                    s.w.is_below(s.child, s.parent);
+         }},
+        {"ancestors and descendants", reads,
+         [](scene& s, entity, unsigned) {
+             return has_one(s.w.ancestors(s.child), s.parent) &&
+                    has_one(s.w.descendants(s.parent), s.child);
+         }},
+        {"has of a relation", reads,
+         [](scene& s, entity e, unsigned) { return s.w.has<likes>(e); }},
+    };
+}
+
+}  // namespace muster_tests::phase_scene
