@@ -5,6 +5,7 @@
 #include <muster/relation/relation_ref.hpp>
 #include <muster/store/store.hpp>
 
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
