@@ -8,6 +8,7 @@
 #pragma once
 
 #include <muster/change/change.hpp>
+#include <muster/fwd.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <new>

@@ -51,10 +51,6 @@ T& tag_value() noexcept {
     return *reinterpret_cast<T*>(only);
 }
 
-/// The size of a component in its storage.
-template <class T>
-inline constexpr std::size_t value_size = is_tag<T> ? 0 : sizeof(T);
-
 template <class T>
 T* value_at(std::byte* base, std::size_t row) noexcept {
     if constexpr (is_tag<T>)

@@ -85,6 +85,10 @@ struct type_info {
 template <class T>
 inline constexpr bool is_tag = std::is_empty_v<T> && std::is_trivially_copyable_v<T>;
 
+/// The size of its values in a column.
+template <class T>
+inline constexpr std::size_t value_size = is_tag<T> ? 0 : sizeof(T);
+
 /// A type whose values never move, because they cannot be moved or a move may throw.
 template <class T>
 inline constexpr bool is_pinned = !std::is_nothrow_move_constructible_v<T>;
