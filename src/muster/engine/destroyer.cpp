@@ -127,8 +127,7 @@ void destroyer::destroy_notifying(target of) {
 void destroyer::rollback_spawn(std::uint64_t made) noexcept {
     if (!engine_.entities.alive(made)) return;
     fragment_data* const fragment = engine_.fragments.find(made);
-    if (concerns_rooms(made) ||
-        (fragment != nullptr && engine_.components.count(*fragment) != 0)) {
+    if (concerns_rooms(made) || (fragment != nullptr && engine_.components.count(*fragment) != 0)) {
         const bool was_forced = std::exchange(is_forced_, true);
         first_error ignored;
         ignored.attempt([&] { destroy_together({&made, 1}, {}); });

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -204,11 +203,11 @@ auto relation_data::combine_many(std::uint64_t e, const void* present, slice<voi
 // ---- changes -----------------------------------------------------------------------------------
 
 void relation_data::begin(std::size_t) {
-    for (const std::uint64_t target : reserved_)
+    for (const std::uint64_t target : now_.reserved)
         if (link_array* const sources = find_sources(target)) sources->end_reservations();
-    reserved_.clear();
-    steps_.clear();
-    arrived_ = called_ = committed_ = 0;
+    now_.reserved.clear();
+    now_.steps.clear();
+    now_.arrived = now_.called = now_.committed = 0;
     edit_.is_active = std::exchange(edit_.is_fresh, false);
 }
 
@@ -221,23 +220,23 @@ void relation_data::call(hook_kind kind, const link_step& what) {
 
 void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed) {
     const std::uint64_t null = engine_.entities.null();
-    left_ = steps_.size();
-    is_left_for_good_ = is_removed || is_edited(e);
+    now_.left = now_.steps.size();
+    now_.is_left_for_good = is_removed || is_edited(e);
     if (is_exclusive) {
         const auto& link = *static_cast<const link_head*>(value);
-        steps_.push_back({e, link.target, null, link.place});
+        now_.steps.push_back({e, link.target, null, link.place});
     } else if (is_edited(e)) {
-        for (const std::uint64_t target : edit_.removed) steps_.push_back({e, target, null});
+        for (const std::uint64_t target : edit_.removed) now_.steps.push_back({e, target, null});
     } else {
         const link_array& ends = static_cast<const link_list*>(value)->ends();
         for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
-            steps_.push_back({e, ends[i].other, null, ends[i].place});
+            now_.steps.push_back({e, ends[i].other, null, ends[i].place});
     }
 }
 
 void relation_data::call_before(std::uint64_t) {
-    for (std::size_t i = left_; is_left_for_good_ && i < steps_.size(); ++i)
-        call(hook_kind::remove, steps_[i]);
+    for (std::size_t i = now_.left; now_.is_left_for_good && i < now_.steps.size(); ++i)
+        call(hook_kind::remove, now_.steps[i]);
 }
 
 void relation_data::ending(std::uint64_t e, const void* value) {
@@ -253,21 +252,21 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
     const std::uint64_t null = engine_.entities.null();
     if (is_exclusive) {
         const std::uint64_t target = static_cast<link_head*>(value)->target;
-        if (is_new) steps_.push_back({e, null, target});
-        link_step& made = is_new ? steps_.back() : steps_[arrived_++];
+        if (is_new) now_.steps.push_back({e, null, target});
+        link_step& made = is_new ? now_.steps.back() : now_.steps[now_.arrived++];
         made.to = target;
         if (made.from != target) reserve_source(e, target);
         return;
     }
     const bool is_edit = !is_new && is_edited(e);
-    is_replaced_ = !is_new && !is_edit;
+    now_.is_replaced = !is_new && !is_edit;
     const link_array& ends =
         is_edit ? edit_.added.ends() : static_cast<const link_list*>(value)->ends();
     std::size_t fresh = 0;
     for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1)) {
         const std::uint64_t target = ends[i].other;
         const bool is_known = is_edit && is_related(e, target);
-        steps_.push_back({e, is_known ? target : null, target});
+        now_.steps.push_back({e, is_known ? target : null, target});
         if (is_known) continue;
         reserve_source(e, target);
         ++fresh;
@@ -278,12 +277,12 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
 void relation_data::call_after(std::uint64_t e) {
     const auto is_kept = [&](std::uint64_t target) {
         return std::ranges::any_of(
-            steps_, [&](const link_step& made) { return made.e == e && made.to == target; });
+            now_.steps, [&](const link_step& made) { return made.e == e && made.to == target; });
     };
-    for (; called_ < steps_.size() && steps_[called_].e == e; ++called_)
-        if (const link_step& made = steps_[called_]; !is_null(made.to))
+    for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called)
+        if (const link_step& made = now_.steps[now_.called]; !is_null(made.to))
             call(hook_kind::insert, made);
-        else if (is_replaced_ && !is_kept(made.from))
+        else if (now_.is_replaced && !is_kept(made.from))
             call(hook_kind::remove, made);
 }
 
@@ -292,7 +291,7 @@ void relation_data::reserve_source(std::uint64_t e, std::uint64_t target) {
     if (!engine_.entities.alive(target)) engine_.errors.raise_not_alive({target, {}}, "relate");
     if (is_acyclic) refuse_cycle(e, target);
     engine_.catalog.mark_for_destroy(target);
-    reserved_.push_back(target);
+    now_.reserved.push_back(target);
     ensure_sources(target).reserve_another();
 }
 
@@ -348,17 +347,18 @@ void relation_data::raise_cycle(std::uint64_t e, std::uint64_t target) const {
 void relation_data::commit(std::uint64_t e) noexcept {
     if (is_edited(e)) {
         commit_edit(e);
-        committed_ = steps_.size();
+        now_.committed = now_.steps.size();
     }
     link_list* const list = find_list(e);
-    if (committed_ < steps_.size() && list != nullptr) commit_new(e, *list);
-    for (; committed_ < steps_.size() && steps_[committed_].e == e; ++committed_)
+    if (now_.committed < now_.steps.size() && list != nullptr) commit_new(e, *list);
+    for (; now_.committed < now_.steps.size() && now_.steps[now_.committed].e == e;
+         ++now_.committed)
         if (is_exclusive)
-            commit_one(steps_[committed_]);
-        else if (const link_step& done = steps_[committed_]; !is_null(done.from))
+            commit_one(now_.steps[now_.committed]);
+        else if (const link_step& done = now_.steps[now_.committed]; !is_null(done.from))
             find_sources(done.from)->erase(done.place);
-    if (committed_ != steps_.size()) return;
-    for (const link_step& done : steps_)  // now that all places are valid
+    if (now_.committed != now_.steps.size()) return;
+    for (const link_step& done : now_.steps)  // now that all places are valid
         if (!is_null(done.from)) close_holes(done.from);
     edit_.is_active = false;
 }
@@ -421,133 +421,6 @@ void relation_data::close_holes(std::uint64_t target) noexcept {
         else
             find_list(end.other)->ends()[end.place].place = at;
     });
-}
-
-// ---- destruction -------------------------------------------------------------------------------
-
-void relation_data::collect(destroy_set& dying, std::uint64_t e) const {
-    if (e == id_) dying.add(links_->id);
-    if (e == links_->id) dying.add(id_);
-    if (policy != target_policy::destroy_sources) return;
-    each_source(e, [&](const link_end& source) { dying.add(source.other); });
-}
-
-void relation_data::check(const destroy_set& dying, std::uint64_t e) const {
-    if (policy != target_policy::refuse || dying.has(links_->id)) return;
-    std::size_t count = 0;
-    std::uint64_t first = engine_.entities.null();
-    each_source(e, [&](const link_end& source) {
-        if (dying.has(source.other)) return;
-        if (count++ == 0) first = source.other;
-    });
-    if (count == 0) return;
-    raise(errc::still_related,
-          text(engine_.errors.describe(e), " cannot be destroyed: ", count,
-               count == 1 ? " entity is" : " entities are", " still related to it by ", name(),
-               ", the first is ", engine_.errors.describe(first)));
-}
-
-/// Returns the first target above that survives, or the null id.
-std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& dying) const {
-    std::size_t most = dying.size();  // a cycle ends here
-    while (!is_null(target) && dying.has(target))
-        target = most-- == 0 ? engine_.entities.null() : target_of(target);
-    return target;
-}
-
-void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
-    if (dying.has(links_->id)) return;
-    destruction made{&dying, {}, {}};
-    std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
-    for (const std::uint64_t e : dying.all())
-        each_source(e, [&](const link_end& source) {
-            if (dying.has(source.other)) return;
-            const std::uint64_t null = engine_.entities.null();
-            if (!is_exclusive) {
-                ++lost[source.other];
-                return made.shrunk.push_back({source.other, e, null, source.place});
-            }
-            const std::uint64_t to = policy == target_policy::pass_on ? survivor(e, dying) : null;
-            if (is_null(to) || to == source.other)
-                losses.push_back({source.other, links_});
-            else
-                made.passed_on.push_back({source.other, e, to});
-        });
-    made.shrunk.erase_if([&](const link_step& link) {
-        std::size_t& count = lost[link.e];
-        const bool is_all = count == 0 || count == find_list(link.e)->size();
-        if (is_all && count != 0) losses.push_back({link.e, links_});
-        if (is_all) count = 0;
-        return is_all;
-    });
-    if (!made.passed_on.empty() || !made.shrunk.empty()) destructions_.push_back(std::move(made));
-}
-
-void relation_data::cancel(const destroy_set& dying) noexcept {
-    if (!destructions_.empty() && destructions_.back().of == &dying) destructions_.pop_back();
-}
-
-void relation_data::prepare(const destroy_set& dying) {
-    if (destructions_.empty() || destructions_.back().of != &dying) return;
-    const destruction& made = destructions_.back();
-    for (const link_step& link : made.passed_on) {
-        engine_.catalog.mark_for_destroy(link.to);
-        reserved_.push_back(link.to);
-        ensure_sources(link.to).reserve_another();
-    }
-    // Hooks may begin another destruction.
-    for (std::size_t i = 0; i < destructions_.back().shrunk.size(); ++i)
-        call(hook_kind::remove, destructions_.back().shrunk[i]);
-    for (std::size_t i = 0; i < destructions_.back().passed_on.size(); ++i)
-        call(hook_kind::insert, destructions_.back().passed_on[i]);
-}
-
-void relation_data::finish(const destroy_set& dying) noexcept {
-    if (dying.has(links_->id)) return clear();
-    destruction made{&dying, {}, {}};
-    if (!destructions_.empty() && destructions_.back().of == &dying) {
-        made = std::move(destructions_.back());
-        destructions_.pop_back();
-    }
-    for (const link_step& link : made.passed_on) {
-        link_head& head = *find_link(link.e);
-        head.target = link.to;
-        head.place = find_sources(link.to)->append(link.e, 0);
-        engine_.changes.mark_written(link.e, *links_);
-    }
-    {
-        const busy_guard busy(engine_.gate);
-        for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);
-    }
-    for (const std::uint64_t e : dying.all())
-        each_target(e, [&](const link_end& target) {
-            if (dying.has(target.other)) return;
-            find_sources(target.other)->erase(target.place);
-        });
-    for (const std::uint64_t e : dying.all()) drop_sources(e);
-    for (const link_step& link : made.shrunk)
-        if (link_list* const list = find_list(link.e)) close_holes(*list);
-    for (const std::uint64_t e : dying.all())
-        each_target(e, [&](const link_end& target) {
-            if (!dying.has(target.other)) close_holes(target.other);
-        });
-}
-
-void relation_data::drop_sources(std::uint64_t target) noexcept {
-    const std::uint64_t key = engine_.entities.key_of(target);
-    link_array* const* const found = sources_.find(key);
-    if (found == nullptr) return;
-    delete *found;
-    sources_.erase(key);
-}
-
-void relation_data::clear() noexcept {
-    for (std::uint64_t key = sources_.next(0); key != sources_.none; key = sources_.next(key + 1))
-        delete sources_[key];
-    sources_ = {};
-    steps_.clear();
-    reserved_.clear();
-    arrived_ = called_ = committed_ = 0;
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

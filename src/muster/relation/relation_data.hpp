@@ -136,14 +136,17 @@ private:
     fragment_data* links_ = nullptr;
     sparse_array<link_array*> sources_;  // by the key of the target; owned
 
-    array_list<link_step> steps_;  // of the operation that is being applied
-    std::size_t arrived_ = 0;      // steps that have their new target, if they have one
-    std::size_t called_ = 0;       // steps whose hooks were called after the move
-    std::size_t committed_ = 0;
-    std::size_t left_ = 0;                // the first step of the entity that has last left
-    bool is_left_for_good_ = false;       // its steps are removals
-    bool is_replaced_ = false;            // another list replaces that of the entity
-    array_list<std::uint64_t> reserved_;  // targets with room for new sources
+    /// The operation that is being applied; see `value_participant`.
+    struct operation {
+        array_list<link_step> steps;
+        std::size_t arrived = 0;  // steps that have their new target, if they have one
+        std::size_t called = 0;   // steps whose hooks were called after the move
+        std::size_t committed = 0;
+        std::size_t left = 0;                // the first step of the entity that has last left
+        bool is_left_for_good = false;       // its steps are removals
+        bool is_replaced = false;            // another list replaces that of the entity
+        array_list<std::uint64_t> reserved;  // targets with room for new sources
+    } now_;
     /// Changes of a list that the entity has already; made by `combine`.
     struct list_edit {
         std::uint64_t e = 0;

@@ -33,12 +33,12 @@ struct MUSTER_API chunk_data {
     std::size_t capacity = 0;
     array_list<column> columns;
     chunk_index index{};
-    bool is_nontrivial = false;  // moving or destroying values runs user code
-    bool has_sparse = false;     // only names a set with a sparse fragment; never has rows
-    bool is_followed = false;    // `followers` is not empty
-    bool has_guests = false;     // its entities were issued by other worlds
+    bool is_nontrivial = false;     // moving or destroying values runs user code
+    bool has_sparse = false;        // only names a set with a sparse fragment; never has rows
+    bool is_followed = false;       // `followers` is not empty
+    bool has_guests = false;        // its entities were issued by other worlds
     bool has_participants = false;  // see `value_participant`
-    bool is_away = false;        // stands for other worlds; see `chunk_graph::away_chunk`
+    bool is_away = false;           // stands for other worlds; see `chunk_graph::away_chunk`
 
     // Valid in the epoch `traits_epoch`: see `chunk_graph::refresh`.
     bool is_complete = true;               // adding its fragments implies no other; none is sparse

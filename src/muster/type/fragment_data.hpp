@@ -117,14 +117,14 @@ struct MUSTER_API fragment_data {
     array_list<implied_change> implied;  // changes that follow from adding or removing it
     array_list<fragment_data*> implied_by;  // the owners of the rules that concern this fragment
     row_follower* follower = nullptr;       // watches the rows of its chunks; see `catalog::follow`
-    fragment_data* alias = nullptr;  // what `has` and `remove` of it mean; null: the fragment itself
+    fragment_data* alias = nullptr;         // stands for it in `has` and `remove`; null: none
     value_participant* participant = nullptr;  // takes part in changes; see `catalog::take_part`
-    bool tracks_writes = false;             // `written` is in use
-    bool holds_guests = false;              // marks entities of other worlds, which cannot lose it
-    raw_array<std::uint64_t> written;       // by chunk, as `bases`: the tick of the last write
-    std::uint64_t implied_epoch = 0;        // the epoch of `implies_sparse`, a cached result
-    bool implies_sparse = false;            // see `catalog::implies_sparse`
-    std::uint32_t order = 0;                // its place in `fragment_table::all`
+    bool tracks_writes = false;                // `written` is in use
+    bool holds_guests = false;         // marks entities of other worlds, which cannot lose it
+    raw_array<std::uint64_t> written;  // by chunk, as `bases`: the tick of the last write
+    std::uint64_t implied_epoch = 0;   // the epoch of `implies_sparse`, a cached result
+    bool implies_sparse = false;       // see `catalog::implies_sparse`
+    std::uint32_t order = 0;           // its place in `fragment_table::all`
     // The pending changes of this fragment are among these entries of the journal, if it is in this
     // epoch; see `journal::mark`.
     std::uint32_t pending_epoch = 0;

@@ -39,8 +39,8 @@ public:
                 },
                 std::forward<Ts>(values)...);
         else
-            store_.template put<store_type::if_present::replace, Ts...>(
-                e, "set", bound_value<Ts>(values)...);
+            store_.template put<store_type::if_present::replace, Ts...>(e, "set",
+                                                                        bound_value<Ts>(values)...);
     }
 
     /// Adds default values (see `define`) of those types that `e` does not have. Returns false if

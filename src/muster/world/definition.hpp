@@ -219,8 +219,7 @@ private:
         static_assert(!std::is_void_v<T>,
                       "muster: a relation is a C++ type or a relation<T>: its links have values of "
                       "that type.");
-        return detail::relation_ref::define(store_.get(), fragment(),
-                                            detail::link_types::of<T>());
+        return detail::relation_ref::define(store_.get(), fragment(), detail::link_types::of<T>());
     }
     /// Like `fragment`, to read.
     [[nodiscard]] const detail::fragment_data& known() const {

@@ -1,0 +1,138 @@
+// The part of relation_data.hpp for entities that are destroyed.
+#include <muster/base/error.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+#include <muster/entity/destroy_participant.hpp>
+#include <muster/relation/relation_data.hpp>
+
+#include <unordered_map>
+#include <utility>
+
+namespace MUSTER_NAMESPACE::detail {
+
+void relation_data::collect(destroy_set& dying, std::uint64_t e) const {
+    if (e == id_) dying.add(links_->id);
+    if (e == links_->id) dying.add(id_);
+    if (policy != target_policy::destroy_sources) return;
+    each_source(e, [&](const link_end& source) { dying.add(source.other); });
+}
+
+void relation_data::check(const destroy_set& dying, std::uint64_t e) const {
+    if (policy != target_policy::refuse || dying.has(links_->id)) return;
+    std::size_t count = 0;
+    std::uint64_t first = engine_.entities.null();
+    each_source(e, [&](const link_end& source) {
+        if (dying.has(source.other)) return;
+        if (count++ == 0) first = source.other;
+    });
+    if (count == 0) return;
+    raise(errc::still_related,
+          text(engine_.errors.describe(e), " cannot be destroyed: ", count,
+               count == 1 ? " entity is" : " entities are", " still related to it by ", name(),
+               ", the first is ", engine_.errors.describe(first)));
+}
+
+/// Returns the first target above that survives, or the null id.
+std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& dying) const {
+    std::size_t most = dying.size();  // a cycle ends here
+    while (!is_null(target) && dying.has(target))
+        target = most-- == 0 ? engine_.entities.null() : target_of(target);
+    return target;
+}
+
+void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
+    if (dying.has(links_->id)) return;
+    destruction made{&dying, {}, {}};
+    std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
+    for (const std::uint64_t e : dying.all())
+        each_source(e, [&](const link_end& source) {
+            if (dying.has(source.other)) return;
+            const std::uint64_t null = engine_.entities.null();
+            if (!is_exclusive) {
+                ++lost[source.other];
+                return made.shrunk.push_back({source.other, e, null, source.place});
+            }
+            const std::uint64_t to = policy == target_policy::pass_on ? survivor(e, dying) : null;
+            if (is_null(to) || to == source.other)
+                losses.push_back({source.other, links_});
+            else
+                made.passed_on.push_back({source.other, e, to});
+        });
+    made.shrunk.erase_if([&](const link_step& link) {
+        std::size_t& count = lost[link.e];
+        const bool is_all = count == 0 || count == find_list(link.e)->size();
+        if (is_all && count != 0) losses.push_back({link.e, links_});
+        if (is_all) count = 0;
+        return is_all;
+    });
+    if (!made.passed_on.empty() || !made.shrunk.empty()) destructions_.push_back(std::move(made));
+}
+
+void relation_data::cancel(const destroy_set& dying) noexcept {
+    if (!destructions_.empty() && destructions_.back().of == &dying) destructions_.pop_back();
+}
+
+void relation_data::prepare(const destroy_set& dying) {
+    if (destructions_.empty() || destructions_.back().of != &dying) return;
+    const destruction& made = destructions_.back();
+    for (const link_step& link : made.passed_on) {
+        engine_.catalog.mark_for_destroy(link.to);
+        now_.reserved.push_back(link.to);
+        ensure_sources(link.to).reserve_another();
+    }
+    // Hooks may begin another destruction.
+    for (std::size_t i = 0; i < destructions_.back().shrunk.size(); ++i)
+        call(hook_kind::remove, destructions_.back().shrunk[i]);
+    for (std::size_t i = 0; i < destructions_.back().passed_on.size(); ++i)
+        call(hook_kind::insert, destructions_.back().passed_on[i]);
+}
+
+void relation_data::finish(const destroy_set& dying) noexcept {
+    if (dying.has(links_->id)) return clear();
+    destruction made{&dying, {}, {}};
+    if (!destructions_.empty() && destructions_.back().of == &dying) {
+        made = std::move(destructions_.back());
+        destructions_.pop_back();
+    }
+    for (const link_step& link : made.passed_on) {
+        link_head& head = *find_link(link.e);
+        head.target = link.to;
+        head.place = find_sources(link.to)->append(link.e, 0);
+        engine_.changes.mark_written(link.e, *links_);
+    }
+    {
+        const busy_guard busy(engine_.gate);
+        for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);
+    }
+    for (const std::uint64_t e : dying.all())
+        each_target(e, [&](const link_end& target) {
+            if (dying.has(target.other)) return;
+            find_sources(target.other)->erase(target.place);
+        });
+    for (const std::uint64_t e : dying.all()) drop_sources(e);
+    for (const link_step& link : made.shrunk)
+        if (link_list* const list = find_list(link.e)) close_holes(*list);
+    for (const std::uint64_t e : dying.all())
+        each_target(e, [&](const link_end& target) {
+            if (!dying.has(target.other)) close_holes(target.other);
+        });
+}
+
+void relation_data::drop_sources(std::uint64_t target) noexcept {
+    const std::uint64_t key = engine_.entities.key_of(target);
+    link_array* const* const found = sources_.find(key);
+    if (found == nullptr) return;
+    delete *found;
+    sources_.erase(key);
+}
+
+void relation_data::clear() noexcept {
+    for (std::uint64_t key = sources_.next(0); key != sources_.none; key = sources_.next(key + 1))
+        delete sources_[key];
+    sources_ = {};
+    now_.steps.clear();
+    now_.reserved.clear();
+    now_.arrived = now_.called = now_.committed = 0;
+}
+
+}  // namespace MUSTER_NAMESPACE::detail
