@@ -70,7 +70,7 @@ consteval bool guess_copyable() noexcept {
     else if constexpr (!std::is_copy_constructible_v<T>)
         return false;
     else if constexpr (std::is_trivially_copyable_v<T>)
-        return true;
+        return true;  // NOLINT(bugprone-branch-clone): before the members are examined
     else if constexpr (requires { typename T::value_type; })
         return std::is_same_v<typename T::value_type, T> ||
                is_element_copyable<typename T::value_type>();
