@@ -14,8 +14,7 @@ relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_typ
     if (const relation_ref known = find(owner, own)) return known;
     if (kind == relation_kind::users) relations::raise_no_relation(own, types.value->name, call);
     relations& all = relations::ensure(owner);
-    relation_data& made = all.define(own, types);
-    all.set_exclusive(made);
+    relation_data& made = all.define(own, types, true);
     all.set_acyclic(made);
     made.policy = target_policy::destroy_sources;
     return {&owner, &made};

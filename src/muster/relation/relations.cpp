@@ -58,7 +58,7 @@ relations* relations::find(const engine& of) noexcept {
 
 // ---- definitions -------------------------------------------------------------------------------
 
-relation_data& relations::define(fragment_data& own, const link_types& types) {
+relation_data& relations::define(fragment_data& own, const link_types& types, bool is_exclusive) {
     if (relation_data* const known = find(own)) {
         if (known->types().value_index != types.value_index)
             error_reporter::raise_mismatch(own, types.value->name, "relation", nullptr);
@@ -79,6 +79,7 @@ relation_data& relations::define(fragment_data& own, const link_types& types) {
     orphans_.reserve(all_.size() + 1);
     auto made = std::make_unique<relation_data>(engine_, own, types);
     engine_.catalog.mark_for_destroy(own.id);
+    made->is_exclusive = is_exclusive;
     made->make_links();
     scope_guard rollback([&] { made->drop_links(); });
     engine_.catalog.take_part(own, refuser);
@@ -101,12 +102,13 @@ void relations::set_exclusive(relation_data& relation) {
         engine_.pending.has_value_of(relation.links()))
         raise(errc::fragment_in_use,
               text(relation.name(), " cannot become exclusive: it has links already"));
-    const std::uint64_t old = relation.links().id;
+    // The old fragment stays unused: its key, from the top of the range, would be the next to be issued.
+    fragment_data& old = relation.links();
     relation.is_exclusive = true;
     scope_guard rollback([&] { relation.is_exclusive = false; });
     relation.make_links();
     rollback.dismiss();
-    (void)engine_.destroyer.destroy({old, {}});
+    old.participant = nullptr;
 }
 
 void relations::set_acyclic(relation_data& relation) {

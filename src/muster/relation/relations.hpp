@@ -26,7 +26,7 @@ public:
 
     /// Makes a fragment a relation with links of these types, or returns the relation that it is.
     /// Throws `errc::fragment_in_use` if an entity has it as a component.
-    relation_data& define(fragment_data& own, const link_types& types);
+    relation_data& define(fragment_data& own, const link_types& types, bool is_exclusive = false);
     /// Returns the relation of a fragment, or null.
     [[nodiscard]] relation_data* find(const fragment_data& own) const noexcept {
         const std::size_t at = to_int(own.index);

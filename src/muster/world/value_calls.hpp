@@ -215,6 +215,7 @@ public:
         if (found == nullptr) store_.errors.raise_not_alive(e, "each_fragment");
         typename store_type::scope changes(store_);
         for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value())) {
+            if (fragment->participant != nullptr) continue;  // not the user's to write
             store_.changes.mark_written(e.id.value(), *fragment);
             if constexpr (takes_fragment<Callback, void*>())
                 callback(store_.id_of(*fragment), store_.components.find(e.id.value(), *fragment));
@@ -227,10 +228,12 @@ public:
     void each_fragment(at_type e, Callback&& callback) const {
         const auto* const found = store_.find(e.id);
         if (found == nullptr) store_.errors.raise_not_alive(e, "each_fragment");
-        for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value()))
+        for (const detail::fragment_data* fragment : store_.components.fragments_of(e.id.value())) {
+            if (fragment->participant != nullptr) continue;
             if constexpr (takes_fragment<Callback, const void*>())
                 callback(store_.id_of(*fragment),
                          static_cast<const void*>(store_.components.find(e.id.value(), *fragment)));
+        }
     }
 
     // A tag as the entity, and a plain id as the fragment: refused; see `basic_tag_id`.
