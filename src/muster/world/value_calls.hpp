@@ -207,8 +207,8 @@ public:
     }
 
     /// Calls `callback(id fragment, void* value)` for each fragment of `e`, in the order in which
-    /// the world first used them. The value of a tag is null. Opens a scope, as a loop does. May be
-    /// called in a phase.
+    /// the world first used them, but not for its links. The value of a tag is null. Opens a scope, as a
+    /// loop does. May be called in a phase.
     template <class Callback>
     void each_fragment(at_type e, Callback&& callback) {
         const auto* const found = store_.find(e.id);
