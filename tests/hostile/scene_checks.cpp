@@ -116,7 +116,21 @@ void expect_consistent(scene& s) {
             EXPECT_EQ(s.w.try_get_raw(e, f), value);
             EXPECT_TRUE(s.w.alive(f)) << "a fragment that is dead";
         });
-        EXPECT_EQ(fragments == 0, s.w.empty(e));
+        const bool has_links = s.w.has<likes>(e) || s.w.has<child_of_t>(e);
+        EXPECT_EQ(fragments == 0 && !has_links, s.w.empty(e));
+        std::size_t links = 0;
+        for (const entity target : std::as_const(s.w).targets<likes>(e)) {
+            ++links;
+            EXPECT_TRUE(s.w.alive(target) && s.w.related<likes>(e, target));
+            bool is_known = false;
+            for (const entity source : std::as_const(s.w).sources<likes>(target))
+                is_known = is_known || source == e;
+            EXPECT_TRUE(is_known);
+        }
+        EXPECT_EQ(s.w.has<likes>(e), links != 0);
+        EXPECT_EQ(s.w.targets<likes>(e).size(), links);
+        if (const entity parent = s.w.parent(e)) EXPECT_TRUE(s.w.alive(parent));
+        for (const entity child : std::as_const(s.w).children(e)) EXPECT_EQ(s.w.parent(child), e);
         EXPECT_EQ(s.w.has<position>(e), s.w.try_get<position>(e) != nullptr);
         EXPECT_EQ(s.w.has<burning>(e), s.w.try_get<burning>(e) != nullptr);
         with_position += s.w.has<position>(e);
