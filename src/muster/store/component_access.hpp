@@ -195,10 +195,12 @@ public:
     }
 
     [[nodiscard]] bool has(id_type e, const fragment_data& fragment) const noexcept {
-        if (fragment.sparse_values != nullptr)
-            return fragment.sparse_values->template find_of<Layout>(e.value()) != no_slot;
-        const record_type* const found = find(e);
-        if (found != nullptr && fragment.base(found->chunk()) != nullptr) return true;
+        if (fragment.sparse_values != nullptr) {
+            if (fragment.sparse_values->template find_of<Layout>(e.value()) != no_slot) return true;
+        } else if (const record_type* const found = find(e);
+                   found != nullptr && fragment.base(found->chunk()) != nullptr) {
+            return true;
+        }
         return fragment.alias != nullptr && has(e, *fragment.alias);
     }
 
