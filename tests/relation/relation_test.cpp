@@ -622,6 +622,23 @@ TYPED_TEST(relations_of, hubs_on_both_sides_stay_cheap) {
         EXPECT_TRUE(w.template unrelate<likes>(e, star));
     }
     EXPECT_TRUE(w.empty(hub));
+    w.defer();  // all in one move
+    for (const auto e : all) w.template relate<likes>(hub, e);
+    for (const auto e : all)
+        if (e.key() % 2 == 0) w.template unrelate<likes>(hub, e);
+    w.commit();
+    const std::size_t left = w.template targets<likes>(hub).size();
+    EXPECT_GT(left, 9'990u);
+    w.defer();
+    for (const auto e : all) w.template unrelate<likes>(hub, e);
+    w.template relate<likes>(hub, star);
+    w.commit();
+    EXPECT_EQ(list_of(w.template targets<likes>(hub)), this->ids(star));
+    w.defer();
+    w.template unrelate<likes>(hub);
+    for (const auto e : all) w.template relate<likes>(hub, e);
+    w.commit();
+    EXPECT_EQ(w.template targets<likes>(hub).size(), all.size());
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -134,6 +135,53 @@ auto relation_data::combine_one(const void* present, slice<void* const> given,
     return outcome::removes;
 }
 
+namespace {
+
+/// The links that recorded changes add, and the targets that they remove. A few are searched one by
+/// one; many have an index.
+class combined_links {
+public:
+    combined_links(const type_info& values, bool has_many) : added(values), has_many_(has_many) {}
+
+    [[nodiscard]] std::uint32_t find(std::uint64_t target) const {
+        if (!has_many_) return added.ends().find(target);
+        const auto found = places_.find(target);
+        return found != places_.end() ? found->second : added.ends().places();
+    }
+    void take(link_list& from, std::uint32_t at) {
+        const std::uint64_t target = from.ends()[at].other;
+        added.reserve(1);
+        if (has_many_) places_[target] = added.ends().places();
+        (void)added.take(from, at);
+    }
+    void erase(std::uint32_t place) {
+        if (has_many_) places_.erase(added.ends()[place].other);
+        added.erase(place);
+    }
+    [[nodiscard]] bool removes(std::uint64_t target) const {
+        return has_many_ ? removed_.contains(target)
+                         : std::ranges::find(removed, target) != removed.end();
+    }
+    void remove(std::uint64_t target) {
+        removed.push_back(target);
+        if (has_many_) removed_.insert(target);
+    }
+    void clear(const type_info& values) {
+        link_list(values).swap(added);
+        places_.clear();
+    }
+
+    link_list added;
+    array_list<std::uint64_t> removed;
+
+private:
+    bool has_many_;
+    std::unordered_map<std::uint64_t, std::uint32_t> places_;
+    std::unordered_set<std::uint64_t> removed_;
+};
+
+}  // namespace
+
 auto relation_data::combine_many(std::uint64_t e, const void* present, slice<void* const> given,
                                  std::size_t& which) -> outcome {
     link_list(*types_.value).swap(edit_.added);
@@ -142,61 +190,57 @@ auto relation_data::combine_many(std::uint64_t e, const void* present, slice<voi
     // SAFETY: the lists are pending values, or the value of a living entity: none is const.
     auto* kept = static_cast<link_list*>(const_cast<void*>(present));
     if (std::ranges::find(given, nullptr) != given.end()) kept = nullptr;
-    link_list added(*types_.value);
-    array_list<std::uint64_t> removed;
+    combined_links all(*types_.value, given.size() > 8);
     const auto is_kept = [&](std::uint64_t target) {
         return kept != nullptr && find_place(e, *kept, target) != kept->ends().places() &&
-               std::ranges::find(removed, target) == removed.end();
+               !all.removes(target);
     };
-    std::size_t place_of_added = given.size();
+    which = given.size();
     for (std::size_t i = 0; i < given.size(); ++i) {
         auto* const list = static_cast<link_list*>(given[i]);
         if (list == nullptr) {
-            link_list(*types_.value).swap(added);
+            all.clear(*types_.value);
             continue;
         }
         const link_array& ends = list->ends();
         for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
             const std::uint64_t target = ends[at].other;
-            const std::uint32_t known = added.ends().find(target);
+            const std::uint32_t known = all.find(target);
+            const bool is_added = known != all.added.ends().places();
             if (list->is_removal) {
-                if (known != added.ends().places()) added.erase(known);
-                if (is_kept(target)) removed.push_back(target);
+                if (is_added) all.erase(known);
+                if (is_kept(target)) all.remove(target);
                 continue;
             }
-            place_of_added = i;
-            if (known != added.ends().places()) {
-                added.swap_value(known, *list, at);
-                continue;
-            }
-            added.reserve(1);
-            added.take(*list, at);
+            which = i;
+            if (is_added)
+                all.added.swap_value(known, *list, at);
+            else
+                all.take(*list, at);
         }
     }
-    for (std::uint32_t at = added.ends().next(0); at != added.ends().places();
-         at = added.ends().next(at + 1)) {
-        const std::uint64_t target = added.ends()[at].other;
-        if (engine_.entities.alive(target)) continue;
+    const link_array& ends = all.added.ends();
+    for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
+        if (engine_.entities.alive(ends[at].other)) continue;
         if (policy == target_policy::destroy_sources) return outcome::destroys;
-        if (policy == target_policy::refuse) engine_.errors.raise_not_alive({target, {}}, "relate");
-        added.erase(at);
+        if (policy == target_policy::refuse)
+            engine_.errors.raise_not_alive({ends[at].other, {}}, "relate");
+        all.erase(at);
     }
     if (kept == nullptr) {
-        if (added.size() == 0) return present != nullptr ? outcome::removes : outcome::none;
-        static_cast<link_list*>(given[place_of_added])->swap(added);
-        which = place_of_added;
+        if (ends.size() == 0) return present != nullptr ? outcome::removes : outcome::none;
+        static_cast<link_list*>(given[which])->swap(all.added);
         return outcome::puts;
     }
     std::size_t fresh = 0;
-    const link_array& ends = added.ends();
     for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1))
         fresh += is_kept(ends[at].other) ? 0u : 1u;
-    if (kept->size() + fresh == removed.size()) return outcome::removes;
-    if (added.size() == 0 && removed.empty()) return outcome::none;
+    if (kept->size() + fresh == all.removed.size()) return outcome::removes;
+    if (ends.size() == 0 && all.removed.empty()) return outcome::none;
     edit_.e = e;
     edit_.is_fresh = true;
-    edit_.added.swap(added);
-    edit_.removed.swap(removed);
+    edit_.added.swap(all.added);
+    edit_.removed.swap(all.removed);
     return outcome::touches;
 }
 
@@ -275,14 +319,13 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
 }
 
 void relation_data::call_after(std::uint64_t e) {
-    const auto is_kept = [&](std::uint64_t target) {
-        return std::ranges::any_of(
-            now_.steps, [&](const link_step& made) { return made.e == e && made.to == target; });
-    };
+    std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
+    for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i)
+        kept.insert(now_.steps[i].to);
     for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called)
         if (const link_step& made = now_.steps[now_.called]; !is_null(made.to))
             call(hook_kind::insert, made);
-        else if (now_.is_replaced && !is_kept(made.from))
+        else if (now_.is_replaced && !kept.contains(made.from))
             call(hook_kind::remove, made);
 }
 
