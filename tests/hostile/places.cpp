@@ -156,7 +156,7 @@ std::vector<place> make_places() {
          [](scene& s, entity, run call) {
              auto lost = s.w.removed_values<trigger>();
              s.w.remove<trigger>(actor_of(s));
-             for (auto [e, last] : lost) call();
+             for ([[maybe_unused]] const auto& gone : lost) call();
          }},
         {"in the predicate of destroy_if", scope, applied, nothing,
          [](scene& s, entity, run call) {
