@@ -30,7 +30,7 @@ void notifier::before(const transition& step, std::uint64_t e, location at) {
         if (fragment.participant != nullptr)
             fragment.participant->leaving(e, component_lookup::find(e, at, fragment), is_removed);
     };
-    // What only takes memory comes before the first hook.
+    // Steps that can only run out of memory come before the first hook.
     for (const fragment_data* fragment : step.removed) leave(*fragment, true);
     for (const transition::notice& notice : step.present)
         if (!notice.is_new) leave(*notice.fragment, false);

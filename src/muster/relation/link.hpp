@@ -19,7 +19,7 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
-/// What each link of an exclusive relation begins with.
+/// The head of each link of an exclusive relation.
 struct link_head {
     std::uint64_t target = 0;
     std::uint32_t place = 0;  // in the list of the target's sources

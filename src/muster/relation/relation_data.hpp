@@ -155,7 +155,7 @@ private:
         link_list added;
         array_list<std::uint64_t> removed;  // targets
     } edit_{};
-    /// What a destruction does to the links of entities that survive.
+    /// The effect of a destruction on the links of entities that survive.
     struct destruction {
         const destroy_set* of;
         array_list<link_step> passed_on;  // links that it moves to other targets

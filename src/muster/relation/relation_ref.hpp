@@ -32,7 +32,7 @@ struct link_types {
     }
 };
 
-/// What a relation means before anyone defines it.
+/// The initial meaning of a relation.
 enum class relation_kind : std::uint8_t { users, child_of };
 template <class R>
 inline constexpr relation_kind relation_kind_of = relation_kind::users;

@@ -26,7 +26,7 @@ namespace MUSTER_NAMESPACE::detail {
 /// `ending` may call hooks.
 class MUSTER_API value_participant {
 public:
-    /// What becomes of the combined changes of an entity.
+    /// The result of combining the changes of an entity.
     enum class outcome : std::uint8_t {
         none,      // the value stays as it is
         puts,      // one of the given values is stored
