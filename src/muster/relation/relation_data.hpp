@@ -144,6 +144,7 @@ private:
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
     void call(hook_kind kind, const link_step& what);
+    [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
 
