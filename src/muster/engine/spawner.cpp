@@ -5,6 +5,7 @@
 #include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
 #include <muster/engine/staging.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -124,14 +125,14 @@ std::uint64_t spawner::spawn(slice<change> values, const target* wanted) {
     chunk_data& given = engine_.catalog.ensure_set(fragments);
     chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
     const bool has_sparse = engine_.catalog.has_sparse_part(given);
-    if (!has_sparse && !engine_.notifier.notifies_insert(into) && !sets_words(values) &&
+    if (!has_sparse && !engine_.notifier.notifies_first(into, given) && !sets_words(values) &&
         !engine_.catalog.is_ordered(given))
         return spawn_now(into, given, values, fragments, wanted);
     return spawn_notifying([](held_values&) {}, values, fragments, engine_.graph.empty_chunk(),
                            wanted, has_sparse || wanted != nullptr);
 }
 
-/// Creates an entity that notifies no one and has no sparse fragments.
+/// Creates an entity that notifies participants at most, and has no sparse fragments.
 std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
                                  slice<fragment_data* const> fragments, const target* wanted) {
     const row_origin origin{.written = &given};
@@ -139,6 +140,9 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
     refuse_without_default(into, origin, {});
     make_room(into, engine_.graph.row_limit(), values);
     if (wanted == nullptr) engine_.entities.prepare(1);
+    for (std::size_t i = 0; into.has_participants && i < values.size(); ++i)
+        if (value_participant* const room = fragments[i]->participant)
+            room->prepare_first(values[i].self);
     write_rows(into, 1, {}, origin);
     scope_guard rollback([&] {
         for (const column& source : into.columns)
@@ -147,7 +151,14 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
     if (wanted != nullptr) engine_.entities.create_at(wanted->id);
     rollback.dismiss();
     construct_given(into, values, fragments);
-    return append_row(into, wanted != nullptr ? wanted->id : engine_.entities.create());
+    const std::size_t row = into.size;
+    const std::uint64_t made =
+        append_row(into, wanted != nullptr ? wanted->id : engine_.entities.create());
+    for (std::size_t i = 0; into.has_participants && i < values.size(); ++i)
+        if (value_participant* const room = fragments[i]->participant)
+            room->commit_first(made,
+                               fragments[i]->base(into.index) + row * fragments[i]->type->size);
+    return made;
 }
 
 void spawner::take_back(id_span made) noexcept {
