@@ -44,6 +44,7 @@ struct cloned_rows {
     target prototype;
     chunk_data* given_chunk;
     row_values given;
+    slice<change> moved;         // of one row: the changes that construct `given`, else empty
     id_span out;                 // receives the ids
     chunk_data* into = nullptr;  // set by `find_rows`, for these rows
     std::size_t first = 0;       // set by `clone_rows`
@@ -163,6 +164,7 @@ private:
 
     void write_rows(chunk_data& into, std::size_t count, const row_values& given,
                     const row_origin& origin);
+    void append_clones(cloned_rows& rows);
     void create_rows(chunk_data& into, std::size_t count, const row_values& given,
                      const row_origin& origin);
     void refuse_equal_keys(id_span wanted) const;

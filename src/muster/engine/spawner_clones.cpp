@@ -22,6 +22,33 @@ bool spawner::find_rows(slice<cloned_rows> all) {
     return true;
 }
 
+/// Creates the rows of one prototype.
+void spawner::append_clones(cloned_rows& rows) {
+    chunk_data& into = *rows.into;
+    const std::size_t count = rows.out.count;
+    const location at = engine_.entities.locate(rows.prototype.id);
+    chunk_data& original = engine_.graph.at(at.chunk);
+    row_origin origin{.copied = &engine_.catalog.cloned_part(original),
+                      .from = &original,
+                      .row = at.row,
+                      .defaulted = rows.given_chunk};
+    refuse_uncopyable(rows.prototype, *origin.copied, *rows.given_chunk);
+    if (rows.moved.empty()) {
+        create_rows(into, count, rows.given, origin);
+    } else {
+        origin.written = rows.given_chunk;
+        refuse_without_default(into, origin, {});
+        into.prepare_rows(count, engine_.graph.row_limit(), rows.given.values);
+        write_rows(into, count, {}, origin);
+        for (std::size_t i = 0; i < rows.moved.size(); ++i)
+            rows.moved[i].self = rows.given.values[i];
+        construct_given(into, rows.moved, rows.given.fragments);
+        append_rows(into, count);
+    }
+    rows.first = into.size - count;
+    id_span{into.ids.at(rows.first), count, rows.out.width}.copy_to(rows.out);
+}
+
 void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_translator& translate) {
     const writer_guard writer(engine_, "clone");
     std::size_t done = 0;
@@ -40,16 +67,7 @@ void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_transla
         if (rows.into->index == chunk_index{}) {
             engine_.entities.create_all(rows.out);
         } else {
-            const location at = engine_.entities.locate(rows.prototype.id);
-            chunk_data& original = engine_.graph.at(at.chunk);
-            chunk_data& part = engine_.catalog.cloned_part(original);
-            refuse_uncopyable(rows.prototype, part, *rows.given_chunk);
-            create_rows(
-                *rows.into, rows.out.count, rows.given,
-                {.copied = &part, .from = &original, .row = at.row, .defaulted = rows.given_chunk});
-            rows.first = rows.into->size - rows.out.count;
-            id_span{rows.into->ids.at(rows.first), rows.out.count, rows.out.width}.copy_to(
-                rows.out);
+            append_clones(rows);
         }
         ++done;
     }

@@ -72,7 +72,7 @@ public:
         }
         if (engine_.gate.is_deferred("clone_tree")) {
             clone_one_by_one(roots);
-        } else if (count_ == 1 || !clone_rows(roots)) {
+        } else if (!clone_rows(roots)) {
             refuse_overflow();
             clone_one_by_one(roots);
         }
@@ -132,9 +132,10 @@ private:
         rows.reserve(nodes_.all().size());
         for (const std::uint64_t e : nodes_.all())
             rows.push_back(
-                {{e, where_}, &engine_.graph.empty_chunk(), {}, {nullptr, count_, width_}});
+                {{e, where_}, &engine_.graph.empty_chunk(), {}, {}, {nullptr, count_, width_}});
         rows.front().given_chunk = &engine_.catalog.ensure_set(fragments_);
         rows.front().given = {fragments_, {values.data(), values.size()}};
+        if (count_ == 1) rows.front().moved = given_;
         if (!engine_.spawner.find_rows(rows)) return false;
         refuse_overflow();
         ids_.resize((size() * width_ + 7) / 8);
