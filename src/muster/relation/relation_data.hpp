@@ -126,6 +126,7 @@ private:
     void close_holes(link_list& list) const noexcept;
     void close_holes(std::uint64_t target) noexcept;
     void call(hook_kind kind, const link_step& what);
+    [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
 
