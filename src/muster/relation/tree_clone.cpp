@@ -6,7 +6,6 @@
 #include <muster/relation/tree_clone.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -66,16 +65,14 @@ public:
     }
 
     void clone(id_span roots) {
-        for (const std::uint64_t e : nodes_.all()) {
-            const target node{e, where_};
-            engine_.errors.refuse_away(node, engine_.entities.locate(e), "clone_tree");
-        }
-        if (engine_.gate.is_deferred("clone_tree")) {
-            clone_one_by_one(roots);
-        } else if (!clone_rows(roots)) {
-            refuse_overflow();
-            clone_one_by_one(roots);
-        }
+        for (const std::uint64_t e : nodes_.all())
+            engine_.errors.refuse_away({e, where_}, engine_.entities.locate(e), "clone_tree");
+        engine_.entities.refuse_overflow(size());
+        if (engine_.depth() != 0 || extends_list())
+            record_all();
+        else
+            clone_rows();
+        ids_of(0).copy_to(roots);
     }
 
 private:
@@ -116,68 +113,78 @@ private:
         return count_ <= ~std::size_t{0} / sizeof(std::uint64_t) / nodes ? count_ * nodes
                                                                          : ~std::size_t{0};
     }
-    void refuse_overflow() { engine_.entities.refuse_overflow(size()); }
+    void make_ids() { ids_.resize((size() * width_ + 7) / 8); }
+    /// Whether a given list of links extends one of the prototype.
+    [[nodiscard]] bool extends_list() const {
+        return std::any_of(fragments_.begin(), fragments_.end(), [&](const fragment_data* given) {
+            return given->participant != nullptr && given->sparse_values != nullptr &&
+                   engine_.components.has(nodes_.all().front(), *given);
+        });
+    }
 
     // ---- in bulk -------------------------------------------------------------------------------
 
-    /// Creates the clones as rows of their chunks. Returns false if they need more than that.
-    bool clone_rows(id_span roots) {
-        for (std::size_t i = 1; i < fragments_.size(); ++i)
-            if (fragments_[i]->participant != nullptr &&
-                std::find(fragments_.begin(), &fragments_[i], fragments_[i]) != &fragments_[i])
-                return false;  // two links of one relation
+    void clone_rows() {
         small_list<const void*> values(given_.size());
         for (const change& value : given_) values.push_back(value.self);
         array_list<cloned_rows> rows;
         rows.reserve(nodes_.all().size());
         for (const std::uint64_t e : nodes_.all())
-            rows.push_back(
-                {{e, where_}, &engine_.graph.empty_chunk(), {}, {}, {nullptr, count_, width_}});
+            rows.push_back(cloned_rows{.prototype = {e, where_},
+                                       .given_chunk = &engine_.graph.empty_chunk(),
+                                       .given = {},
+                                       .moved = {},
+                                       .out = {nullptr, count_, width_}});
         rows.front().given_chunk = &engine_.catalog.ensure_set(fragments_);
         rows.front().given = {fragments_, {values.data(), values.size()}};
         if (count_ == 1) rows.front().moved = given_;
-        if (!engine_.spawner.find_rows(rows)) return false;
-        refuse_overflow();
-        ids_.resize((size() * width_ + 7) / 8);
+        engine_.spawner.refuse_clones(rows);
+        make_ids();
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].out = ids_of(i);
-        const auto translate = [](const void* self, const cloned_rows& made) {
-            static_cast<const tree_cloner*>(self)->remap_rows(made);
+        const auto translate = [](const void* self, const cloned_rows& made,
+                                  slice<fragment_data* const> fragments) {
+            static_cast<const tree_cloner*>(self)->remap_rows(made, fragments);
         };
         engine_.spawner.clone_rows(rows, all_ids(), {translate, this});
-        ids_of(0).copy_to(roots);
-        return true;
     }
-    void remap_rows(const cloned_rows& made) const {
+    void remap_rows(const cloned_rows& made, slice<fragment_data* const> fragments) const {
         const busy_guard busy(engine_.gate);
-        for (const column& values : made.into->columns) {
-            const fragment_data& fragment = *values.fragment;
-            if (fragment.remap.call == nullptr || made.given_chunk->has(fragment)) continue;
+        for (const fragment_data* fragment : fragments) {
+            if (fragment->remap.call == nullptr || made.given_chunk->has(*fragment)) continue;
+            std::byte* const base = fragment->base(made.into->index);
+            const std::size_t size = fragment->type->size;
             translator to(*this, 0);
             for (; to.number < count_; ++to.number)
-                fragment.remap(values.at(made.first + to.number), to.map());
+                fragment->remap(fragment->sparse_values != nullptr
+                                    ? engine_.components.find(made.out.at(to.number), *fragment)
+                                    : base + (made.first + to.number) * size,
+                                to.map());
         }
     }
 
-    // ---- one by one ----------------------------------------------------------------------------
+    // ---- in a scope ----------------------------------------------------------------------------
 
-    /// Records the clones. A transaction relates and shows them in the order of their trees.
-    void clone_one_by_one(id_span roots) {
-        ids_.resize((size() * width_ + 7) / 8);
+    /// Records the clones, in the same order.
+    void record_all() {
+        make_ids();
         scope whole(engine_);
         record_guard guard(engine_.transaction, engine_.pending);
-        for (std::size_t i = 0; i < count_; ++i) record(i);
+        array_list<std::uint32_t> first;  // entries of the clones
+        for (std::size_t i = 0; i < nodes_.all().size(); ++i)
+            for (std::size_t number = 0; number < count_; ++number) {
+                first.push_back(engine_.pending.now().entries);
+                ids_of(i).set(number, engine_.spawner.record_clone(
+                                          {nodes_.all()[i], where_},
+                                          i == 0 ? values_chunk() : engine_.graph.empty_chunk()));
+            }
+        first.push_back(engine_.pending.now().entries);
+        for (std::size_t i = 0; i + 1 < first.size(); ++i)
+            remap_entries(i % count_, first[i], first[i + 1]);
+        for (std::size_t number = 0; number < count_; ++number) record_given(ids_of(0).at(number));
         guard.keep();
         engine_.spawner.finish(all_ids(), [&] { whole.commit(); });
-        ids_of(0).copy_to(roots);
     }
-    void record(std::size_t number) {
-        chunk_data& none = engine_.graph.empty_chunk();
-        const std::uint32_t first = engine_.pending.now().entries;
-        for (std::size_t i = 0; i < nodes_.all().size(); ++i)
-            ids_of(i).set(number, engine_.spawner.record_clone({nodes_.all()[i], where_},
-                                                               i == 0 ? values_chunk() : none));
-        remap_entries(number, first);
-        const std::uint64_t root = ids_of(0).at(number);
+    void record_given(std::uint64_t root) {
         for (std::size_t i = 0; i < given_.size(); ++i) {
             const change& value = given_[i];
             engine_.transaction.record_value(root, change_kind::put, *fragments_[i], value);
@@ -187,19 +194,16 @@ private:
     /// The chunk of the given values. Links are not among them: those of the prototype are copied,
     /// too, and the relation combines them.
     chunk_data& values_chunk() {
-        if (values_chunk_ == nullptr) {
-            small_list<fragment_data*> values(fragments_.size());
-            for (fragment_data* fragment : fragments_)
-                if (fragment->participant == nullptr) values.push_back(fragment);
-            values_chunk_ = &engine_.catalog.ensure_set(values);
-        }
-        return *values_chunk_;
+        small_list<fragment_data*> values(fragments_.size());
+        for (fragment_data* fragment : fragments_)
+            if (fragment->participant == nullptr) values.push_back(fragment);
+        return engine_.catalog.ensure_set(values);
     }
-    /// Translates the recorded copies, from this entry on.
-    void remap_entries(std::size_t number, std::uint32_t first) const {
+    /// Translates recorded copies.
+    void remap_entries(std::size_t number, std::uint32_t first, std::uint32_t last) const {
         const translator to(*this, number);
         const busy_guard busy(engine_.gate);
-        for (std::uint32_t i = first; i < engine_.pending.now().entries; ++i) {
+        for (std::uint32_t i = first; i < last; ++i) {
             const journal_entry& entry = engine_.pending.entry(i);
             if (has_component(entry.kind) && entry.value != nullptr &&
                 entry.fragment->remap.call != nullptr)
@@ -213,19 +217,32 @@ private:
     std::size_t count_;
     std::size_t width_;  // of an id
     slice<change> given_;
-    small_list<fragment_data*> fragments_;  // of `given_`
-    chunk_data* values_chunk_ = nullptr;
+    small_list<fragment_data*> fragments_;   // of `given_`
     mutable array_list<std::uint64_t> ids_;  // memory for the ids of all clones, node by node
 };
 
 }  // namespace
 
-void clone_trees(engine& owner, target prototype, const relation_ref& children, slice<change> given,
-                 id_span roots) {
+void clone_tree(engine& owner, target prototype, const relation_ref& children, slice<change> given,
+                id_span roots) {
     const writer_guard writer(owner, "clone_tree");
     (void)owner.gate.is_deferred("clone_tree");  // throws where nothing can be recorded
     if (!owner.entities.alive(prototype.id)) owner.errors.raise_not_alive(prototype, "clone_tree");
     tree_cloner(owner, children, prototype, given, roots.count).clone(roots);
+}
+
+void clone_trees(engine& owner, target prototype, const relation_ref& children,
+                 const row_values& given, id_span roots) {
+    if (roots.count == 0) return;
+    array_list<change> copied;
+    for (std::size_t i = 0; i < given.fragments.size(); ++i) {
+        const fragment_data& fragment = *given.fragments[i];
+        copied.push_back({.fragment = {fragment.id},
+                          .type = {fragment.type, fragment.value_type},
+                          .is_copied = true,
+                          .self = given.values[i]});
+    }
+    clone_tree(owner, prototype, children, copied, roots);
 }
 
 void remap_link(const void*, void* value, const id_map& map) {

@@ -13,12 +13,16 @@ namespace MUSTER_NAMESPACE::detail {
 
 struct engine;
 struct id_map;
+struct row_values;
 
-/// Creates `roots.count` copies of a tree, all or none. The roots receive the values and links of
-/// `given`: values in place of those of the prototype, links as if they were added afterwards. If
-/// there are several roots, each receives a copy (`change::is_copied`). `children` may be empty.
+/// Creates a copy of a tree for each element of `roots`, all or none. The roots receive the values and
+/// links of `given`: values in place of those of the prototype, links in addition. If there are several
+/// roots, `given` has values to copy. `children` is `child_of`, or empty.
+MUSTER_API void clone_tree(engine& owner, target prototype, const relation_ref& children,
+                           slice<change> given, id_span roots);
+/// Like `clone_tree`; each root receives a copy of the values.
 MUSTER_API void clone_trees(engine& owner, target prototype, const relation_ref& children,
-                            slice<change> given, id_span roots);
+                            const row_values& given, id_span roots);
 
 /// Translate the targets of a link, or of a list of links; see `remap_function`.
 void remap_link(const void* function, void* value, const id_map& map);
