@@ -250,7 +250,6 @@ private:
 
     using base::store_;
     using state::add_list;
-    using state::add_term;
     using state::add_terms;
     using state::cache_;
     using state::has_no_terms;
@@ -274,8 +273,8 @@ private:
             !world_type::is_const || (... && !argument<Ts>::is_written),
             "muster: this world is const, so its queries only read: take const components, "
             "such as query<const position>() or const position&.");
-        (add_term(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
-                  state::template ensure_typed<typename argument<Ts>::type>()),
+        (state::template add_shown<typename argument<Ts>::type>(
+             argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with),
          ...);
     }
 

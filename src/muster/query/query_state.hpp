@@ -99,6 +99,18 @@ protected:
         if constexpr (!is_const) (void)store_->template ensure_fragment<T>();
         return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
     }
+    /// Adds a component that loops read. Throws `errc::type_mismatch` for a relation.
+    template <class T>
+    void add_shown(term_kind kind) {
+        const term_name fragment = ensure_typed<T>();
+        if (store_->template find_fragment<T>().alias != nullptr) [[unlikely]]
+            error_reporter::raise_alias(type_name<T>());
+        terms_.add({.type_or_id = fragment.type_or_id,
+                    .kind = kind,
+                    .is_typed = true,
+                    .group = 0,
+                    .is_shown = true});
+    }
     template <class F>
     [[nodiscard]] term_name named(const F& fragment) const {
         world_.require();
@@ -130,10 +142,6 @@ protected:
             return id_type(fragment);
         else
             return store_->id_of(store_->template ensure_fragment<F>());
-    }
-    void add_term(term_kind kind, term_name fragment) {
-        terms_.add({fragment.type_or_id, kind, fragment.is_typed, 0});
-        list_ = nullptr;
     }
     void add_list(term_kind kind, std::span<const term_name> list) {
         cache_->add_list(terms_, kind, list);
