@@ -34,6 +34,10 @@ namespace detail {
 template <class, class, class, class>
 struct system_body;
 
+/// The calls that concern links, in <muster/relation/link_query.hpp>.
+template <class Query>
+class link_terms;
+
 /// Complete in <muster/system/parallel.hpp>.
 template <class>
 struct parallel_header;
@@ -71,7 +75,8 @@ consteval bool has_parallel_header() {
 /// fragment of a type that the world has not used: no entity has it. Any threads may call it at the
 /// same time.
 template <class Layout, class... Ts>
-class basic_query : public detail::query_batch<Layout> {
+class basic_query : public detail::query_batch<Layout>,
+                    public detail::link_terms<basic_query<Layout, Ts...>> {
     using base = detail::query_batch<Layout>;
     using state = detail::query_state<Layout>;
     using world_type = detail::query_world<Layout>;

@@ -62,20 +62,26 @@ public:
     /// any id.
     [[nodiscard]] std::string explain(id_type e) const {
         world_.require();
+        return explain_as(e, is_match(e), {});
+    }
+
+protected:
+    /// Explains why the entity matches or not. `more` describes conditions besides the terms.
+    [[nodiscard]] std::string explain_as(id_type e, bool matches, const std::string& more) const {
         const auto* const found = store_->find(e);
         if (found == nullptr)
             return text(store_->errors.describe(e.value()), " does not match: it is not alive");
         const chunk_data& chunk = store_->graph.at(found->chunk());
-        const std::string why = cache_->explain(terms_, chunk, e.value());
+        std::string why = cache_->explain(terms_, chunk, e.value());
+        if (!more.empty()) why += text(why.empty() ? "" : "; ", more);
         if (!store_->components.has_any(e.value()))
             return text(store_->errors.describe(e.value()),
                         " does not match: it has no components, and queries "
                         "return only entities with components");
-        return text(store_->errors.describe(e.value()),
-                    is_match(e) ? " matches" : " does not match", why.empty() ? "" : ": ", why);
+        return text(store_->errors.describe(e.value()), matches ? " matches" : " does not match",
+                    why.empty() ? "" : ": ", why);
     }
 
-protected:
     using store_type = typename world_type::store_type;
     using here_type = walk_here<typename world_type::layout>;
     static constexpr bool is_const = world_type::is_const;
@@ -210,6 +216,11 @@ protected:
         return {};
     }
 
+private:
+    template <class>
+    friend class link_terms;
+
+protected:
     lifetime_ref world_;  // every public call begins with `require`
     store_type* store_ = nullptr;
     query_cache* cache_ = nullptr;
