@@ -4,6 +4,7 @@
 
 #include <muster/store/at.hpp>
 #include <muster/store/with.hpp>
+#include <muster/type/copyable.hpp>
 #include <muster/type/fragment.hpp>
 #include <muster/type/type_info.hpp>
 
@@ -95,6 +96,9 @@ template <class Layout, class R>
 inline constexpr bool is_to<basic_to<Layout, R>> = true;
 
 }  // namespace detail
+
+template <class Layout, class R>
+struct is_copyable<basic_to<Layout, R>> : is_copyable<detail::link_value_of<R>> {};
 
 /// A link, for `spawn`, `set`, `clone` and similar calls: `to(child_of, ship)`, `to(owes, bob, 5)`.
 /// Without a value, the link has the default value.
