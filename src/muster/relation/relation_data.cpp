@@ -5,6 +5,7 @@
 #include <muster/entity/destroy_participant.hpp>
 #include <muster/relation/relation_data.hpp>
 #include <muster/relation/relations.hpp>
+#include <muster/relation/tree_clone.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -31,6 +32,7 @@ void relation_data::make_links() {
     engine_.catalog.take_part(made, *this);
     rollback.dismiss();
     own_.alias = &made;
+    made.remap.call = is_exclusive ? &remap_link : &remap_links;
 }
 
 void relation_data::drop_links() noexcept {
