@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/behavior_layouts.hpp"
+#include "support/open_world.hpp"
 
 namespace muster::test {
 namespace {
@@ -27,12 +28,13 @@ struct likes {  // many targets
     int strength = 0;
 };
 struct docked_at {};  // exclusive, refuses
-struct part_of {      // exclusive, acyclic, passes on
+struct part_of {      // leveled, passes on
     int share = 0;
 };
 struct depends_on {};  // many targets, acyclic, destroys
+struct follows {};     // leveled
 
-constexpr std::size_t relation_count = 5;  // child_of is the first
+constexpr std::size_t relation_count = 6;  // child_of is the first
 
 struct rules {
     bool is_exclusive, is_acyclic;
@@ -40,7 +42,7 @@ struct rules {
 };
 constexpr rules rules_of[relation_count] = {
     {true, true, destroy_sources}, {false, false, remove_relation}, {true, false, refuse},
-    {true, true, pass_on},         {false, true, destroy_sources},
+    {true, true, pass_on},         {false, true, destroy_sources},  {true, true, remove_relation},
 };
 
 /// What a change does to the links of one entity.
@@ -276,8 +278,8 @@ public:
     explicit story(unsigned seed) : random_(seed) {
         w_.template define<likes>().relation();
         w_.template define<docked_at>().relation().exclusive().when_target_destroyed(refuse);
-        w_.template define<part_of>().relation().exclusive().acyclic().when_target_destroyed(
-            pass_on);
+        w_.template define<part_of>().relation().leveled().when_target_destroyed(pass_on);
+        w_.template define<follows>().relation().leveled();
         w_.template define<depends_on>().relation().acyclic().when_target_destroyed(
             destroy_sources);
         each_relation([&]<class R>(std::size_t r) {
@@ -296,6 +298,9 @@ public:
         for (int i = 0; i < count; ++i) {
             act();
             if (recorded_.empty()) compare();
+            ASSERT_EQ(wrong_level<child_of_t>(w_), "") << log_;
+            ASSERT_EQ(wrong_level<part_of>(w_), "") << log_;
+            ASSERT_EQ(wrong_level<follows>(w_), "") << log_;
             if (testing::Test::HasFatalFailure()) return;
         }
         while (!starts_.empty()) commit();
@@ -310,6 +315,7 @@ private:
         call.template operator()<docked_at>(2);
         call.template operator()<part_of>(3);
         call.template operator()<depends_on>(4);
+        call.template operator()<follows>(5);
     }
     template <class Call>
     static void with_relation(std::size_t wanted, Call call) {
@@ -368,7 +374,8 @@ private:
         const int e = any();
         const int to = any();
         const std::size_t r = pick(relation_count);
-        switch (pick(22)) {
+        switch (pick(23)) {
+        case 22: return change_all(r);
         case 0: return destroy({e});
         case 1: return destroy({e, to, any()});
         case 2:
@@ -519,6 +526,29 @@ private:
         ASSERT_EQ(!is_done, throws);
     }
 
+    /// Changes all entities with health at once, or all sources of a relation.
+    void change_all(std::size_t r) {
+        if (!starts_.empty() || model_.veto != 0) return;
+        const unsigned which = pick(4);
+        note("change all", which, "relation", r);
+        with_relation(r, [&]<class R>() {
+            if (which == 0)
+                (void)w_.template clear<R>();
+            else if (which == 1)
+                (void)w_.template query<health>().template remove<R>();
+            else if (which == 2)
+                (void)w_.template query<health>().clear();
+            else
+                (void)w_.template query<health>().set(health{7});
+        });
+        const std::vector<step> steps = {which < 2    ? step{step::kind::unrelate_all, r, 0, 0}
+                                         : which == 2 ? step{step::kind::clear, 0, 0, 0}
+                                                      : step{step::kind::set, 0, 0, 7}};
+        for (std::size_t i = 0; i < ids_.size(); ++i)
+            if (which == 0 || model_.all[i].health)
+                (void)model_.apply(static_cast<int>(i), steps, false);
+    }
+
     void reset() {
         note("reset");
         w_.reset();
@@ -615,7 +645,7 @@ private:
         bool is_new;
     };
     std::mt19937 random_;
-    basic_world<Layout> w_;
+    open_world<Layout> w_;
     model model_;
     std::vector<id_type> ids_;
     std::string log_;

@@ -5,19 +5,16 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
-relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types) {
-    return {&owner, &relations::ensure(owner).define(own, types)};
+relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types,
+                                  relation_kind kind) {
+    return {&owner, &relations::ensure(owner).define(own, types, kind)};
 }
 
 relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_types& types,
                                relation_kind kind, const char* call) {
     if (const relation_ref known = find(owner, own)) return known;
     if (kind == relation_kind::users) relations::raise_no_relation(own, types.value->name, call);
-    relations& all = relations::ensure(owner);
-    relation_data& made = all.define(own, types, true);
-    all.set_acyclic(made);
-    made.policy = target_policy::destroy_sources;
-    return {&owner, &made};
+    return define(owner, own, types, kind);
 }
 
 relation_ref relation_ref::find(const engine& owner, const fragment_data& own) noexcept {
@@ -38,6 +35,10 @@ void relation_ref::set_exclusive() {
 
 void relation_ref::set_acyclic() {
     relations_of(*engine_).set_acyclic(*data_);
+}
+
+void relation_ref::set_leveled() {
+    relations_of(*engine_).set_leveled(*data_);
 }
 
 void relation_ref::set_policy(target_policy policy) noexcept {
@@ -75,6 +76,26 @@ std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
     const link_end* first = all.first;
     while (first != all.last && first->is_hole) ++first;
     return first != all.last ? first->other : engine_->entities.null();
+}
+
+std::uint32_t relation_ref::level_of(std::uint64_t source) const noexcept {
+    if (data_ == nullptr || !engine_->entities.alive(source)) return 0;
+    if (data_->is_leveled) return data_->level_of(source);
+    std::uint32_t count = 0;
+    const std::uint64_t null = engine_->entities.null();
+    for (std::uint64_t up = target_of(source); up != null; up = target_of(up)) ++count;
+    return count;
+}
+
+bool relation_ref::is_below(std::uint64_t e, std::uint64_t top) const noexcept {
+    const std::uint64_t null = engine_->entities.null();
+    if (data_ == nullptr || top == null) return false;
+    const std::uint32_t end = data_->is_leveled ? level_of(top) : 0;
+    if (data_->is_leveled && level_of(e) <= end) return false;
+    std::uint64_t up = target_of(e);
+    while (up != null && up != top && !(data_->is_leveled && data_->level_of(up) <= end))
+        up = target_of(up);
+    return up == top;
 }
 
 void* relation_ref::find_value(std::uint64_t source, std::uint64_t target) const noexcept {

@@ -45,6 +45,7 @@ struct link_step {
     std::uint64_t from;       // the old target, or the null id
     std::uint64_t to;         // the new target, or the null id
     std::uint32_t place = 0;  // of `e` at the old target
+    std::uint32_t level = 0;  // of `e` before the change, in a leveled relation
 };
 
 /// Ends of links, in their order. Valid until a link of the relation changes.
@@ -63,7 +64,7 @@ public:
 
     /// Makes a fragment a relation, or finds it; see `relations::define`.
     [[nodiscard]] static relation_ref define(engine& owner, fragment_data& own,
-                                             const link_types& types);
+                                             const link_types& types, relation_kind kind);
     /// Returns the relation of a fragment. Throws `errc::not_a_relation`, unless it is predefined.
     [[nodiscard]] static relation_ref get(engine& owner, fragment_data& own,
                                           const link_types& types, relation_kind kind,
@@ -75,6 +76,7 @@ public:
 
     void set_exclusive();
     void set_acyclic();
+    void set_leveled();
     void set_policy(target_policy policy) noexcept;
     [[nodiscard]] bool is_exclusive() const noexcept;
     [[nodiscard]] fragment_data& links() const noexcept;
@@ -86,6 +88,11 @@ public:
 
     // An empty relation has no links. All accept any id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;
+    /// Returns how many links are above an entity of an exclusive, acyclic relation. O(1) if it is
+    /// leveled, else O(level).
+    [[nodiscard]] std::uint32_t level_of(std::uint64_t source) const noexcept;
+    /// Whether `top` is above an entity of such a relation. O(difference of their levels).
+    [[nodiscard]] bool is_below(std::uint64_t e, std::uint64_t top) const noexcept;
     [[nodiscard]] void* find_value(std::uint64_t source, std::uint64_t target) const noexcept;
     [[nodiscard]] link_ends targets(std::uint64_t source) const noexcept;
     [[nodiscard]] link_ends sources(std::uint64_t target) const noexcept;
@@ -120,7 +127,8 @@ public:
     link_change(const relation_ref& relation, std::uint64_t target)
         : link_change(relation, linked<Value>()) {
         one_.target = target;
-        one_.is_removal = list_.is_removal = true;
+        one_.is_removal = 1;
+        list_.is_removal = true;
         if (relation.is_exclusive()) return;
         list_.reserve(1);
         list_.append_removal(target);

@@ -35,7 +35,7 @@ component_refuser refuser;
 
 }  // namespace
 
-relations::relations(engine& owner) : engine_(owner) {
+relations::relations(engine& owner) : engine_(owner), rows_(owner) {
     owner.destroyer.add_participant(*this);
 }
 
@@ -58,12 +58,20 @@ relations* relations::find(const engine& of) noexcept {
 
 // ---- definitions -------------------------------------------------------------------------------
 
-relation_data& relations::define(fragment_data& own, const link_types& types, bool is_exclusive) {
+relation_data& relations::define(fragment_data& own, const link_types& types, relation_kind kind) {
     if (relation_data* const known = find(own)) {
         if (known->types().value_index != types.value_index)
             error_reporter::raise_mismatch(own, types.value->name, "relation", nullptr);
         return *known;
     }
+    relation_data& made = add(own, types, kind != relation_kind::users);
+    if (kind == relation_kind::users) return made;
+    set_leveled(made);
+    made.policy = target_policy::destroy_sources;
+    return made;
+}
+
+relation_data& relations::add(fragment_data& own, const link_types& types, bool is_exclusive) {
     engine_.gate.refuse_in_change("define");
     while (!orphans_.empty()) {
         const std::uint64_t links = orphans_.back();
@@ -77,7 +85,7 @@ relation_data& relations::define(fragment_data& own, const link_types& types, bo
     if (at >= by_fragment_.size()) by_fragment_.resize(at + 1, nullptr);
     all_.reserve(all_.size() + 1);
     orphans_.reserve(all_.size() + 1);
-    auto made = std::make_unique<relation_data>(engine_, own, types);
+    auto made = std::make_unique<relation_data>(engine_, own, types, rows_);
     engine_.catalog.mark_for_destroy(own.id);
     made->is_exclusive = is_exclusive;
     made->make_links();
@@ -118,6 +126,14 @@ void relations::set_acyclic(relation_data& relation) {
     relation.is_acyclic = true;
 }
 
+void relations::set_leveled(relation_data& relation) {
+    if (relation.is_leveled) return;
+    set_exclusive(relation);
+    set_acyclic(relation);
+    engine_.catalog.add_words(relation.links());
+    relation.is_leveled = true;
+}
+
 // ---- links -------------------------------------------------------------------------------------
 
 void relations::require_ends(target source, target to, const char* call) const {
@@ -141,7 +157,10 @@ bool relations::apply(relation_data& relation, target source, const change& link
     std::size_t which = 0;
     using outcome = value_participant::outcome;
     switch (relation.combine(source.id, present, values, which)) {
-    case outcome::puts: return engine_.changes.submit(whole);
+    case outcome::puts:
+        given.sets_word = links.has_word;
+        given.word = relation.word_of(link.self);
+        return engine_.changes.submit(whole);
     case outcome::touches: engine_.changes.touch(source, links, relation.name()); return true;
     case outcome::removes: {
         const fragment_name set[] = {{links.id}};

@@ -52,7 +52,7 @@ public:
         const auto made = extension_calls<Layout>::template fragment<T>(name);
         detail::scope_guard undo([&] { store_.destroyer.rollback_spawn(made.id().value()); });
         (void)ref::define(store_, store_.catalog.open(made.id().value()),
-                          detail::link_types::of<T>());
+                          detail::link_types::of<T>(), detail::relation_kind::users);
         undo.dismiss();
         return basic_relation<T, Layout>(made.id());
     }
@@ -249,19 +249,13 @@ public:
         for (id_type up = at; up; up = target_by(links, up)) at = up;
         return at;
     }
-    /// Returns how many entities are above `e`. O(level).
+    /// Returns how many entities are above `e`. O(1).
     [[nodiscard]] std::uint32_t level(id_type e) const noexcept {
-        const ref links = find_relation<child_of_t>();
-        std::uint32_t count = 0;
-        for (id_type up = target_by(links, e); up; up = target_by(links, up)) ++count;
-        return count;
+        return find_relation<child_of_t>().level_of(e.value());
     }
-    /// Returns whether `top` is above `e`. False if they are the same. O(level).
+    /// Returns whether `top` is above `e`. False if they are the same. O(difference of their levels).
     [[nodiscard]] bool is_below(id_type e, id_type top) const noexcept {
-        const ref links = find_relation<child_of_t>();
-        id_type up = target_by(links, e);
-        while (up && up != top) up = target_by(links, up);
-        return static_cast<bool>(up);
+        return find_relation<child_of_t>().is_below(e.value(), top.value());
     }
     /// Returns the entities above `e`, the parent first.
     [[nodiscard]] tree_type ancestors(id_type e) noexcept { return {store_, cursor(e, true)}; }
