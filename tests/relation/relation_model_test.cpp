@@ -33,8 +33,9 @@ struct part_of {      // leveled, passes on
 };
 struct depends_on {};  // many targets, acyclic, destroys
 struct follows {};     // leveled
+struct member_of {};   // grouping, passes on
 
-constexpr std::size_t relation_count = 6;  // child_of is the first
+constexpr std::size_t relation_count = 7;  // child_of is the first
 
 struct rules {
     bool is_exclusive, is_acyclic;
@@ -43,6 +44,7 @@ struct rules {
 constexpr rules rules_of[relation_count] = {
     {true, true, destroy_sources}, {false, false, remove_relation}, {true, false, refuse},
     {true, true, pass_on},         {false, true, destroy_sources},  {true, true, remove_relation},
+    {true, false, pass_on},
 };
 
 /// What a change does to the links of one entity.
@@ -240,7 +242,11 @@ private:
                         throw refused();
                 }
             }
-        std::vector<std::pair<int, int>> moved;  // of part_of
+        struct moved_link {
+            std::size_t relation;
+            int source, to;
+        };
+        std::vector<moved_link> moved;
         for (const int e : dying) {
             for (std::size_t r = 0; r < relation_count; ++r) {
                 for (const int source : at(e).sources[r]) {
@@ -248,7 +254,7 @@ private:
                     const int to = survivor(r, e, dying);
                     if (rules_of[r].policy == pass_on && to >= 0 && to != source) {
                         at(source).links[r][0].target = to;
-                        moved.emplace_back(source, to);
+                        moved.push_back({r, source, to});
                     } else {
                         std::erase_if(at(source).links[r],
                                       [&](const link& made) { return made.target == e; });
@@ -258,14 +264,14 @@ private:
                     if (!dying.contains(made.target)) std::erase(at(made.target).sources[r], e);
             }
         }
-        for (const auto& [source, to] : moved) at(to).sources[3].push_back(source);
+        for (const auto& [r, source, to] : moved) at(to).sources[r].push_back(source);
         for (const int e : dying)
             at(e) = node{.is_alive = false, .health = {}, .links = {}, .sources = {}};
     }
     [[nodiscard]] int survivor(std::size_t r, int e, const std::set<int>& dying) {
         if (rules_of[r].policy != pass_on) return -1;
-        while (e >= 0 && dying.contains(e))
-            e = at(e).links[r].empty() ? -1 : at(e).links[r][0].target;
+        for (std::size_t left = dying.size(); e >= 0 && dying.contains(e); --left)
+            e = left == 0 ? -1 : at(e).links[r].empty() ? -1 : at(e).links[r][0].target;
         return e;
     }
 };
@@ -280,6 +286,7 @@ public:
         w_.template define<docked_at>().relation().exclusive().when_target_destroyed(refuse);
         w_.template define<part_of>().relation().leveled().when_target_destroyed(pass_on);
         w_.template define<follows>().relation().leveled();
+        w_.template define<member_of>().relation().grouping().when_target_destroyed(pass_on);
         w_.template define<depends_on>().relation().acyclic().when_target_destroyed(
             destroy_sources);
         each_relation([&]<class R>(std::size_t r) {
@@ -301,6 +308,7 @@ public:
             ASSERT_EQ(wrong_level<child_of_t>(w_), "") << log_;
             ASSERT_EQ(wrong_level<part_of>(w_), "") << log_;
             ASSERT_EQ(wrong_level<follows>(w_), "") << log_;
+            ASSERT_EQ(wrong_group<member_of>(w_), "") << log_;
             if (testing::Test::HasFatalFailure()) return;
         }
         while (!starts_.empty()) commit();
@@ -316,6 +324,7 @@ private:
         call.template operator()<part_of>(3);
         call.template operator()<depends_on>(4);
         call.template operator()<follows>(5);
+        call.template operator()<member_of>(6);
     }
     template <class Call>
     static void with_relation(std::size_t wanted, Call call) {

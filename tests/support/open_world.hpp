@@ -25,7 +25,9 @@ struct open_world : basic_world<Layout> {
     /// Returns the word of an entity's group in a relation.
     template <class R>
     [[nodiscard]] std::uint64_t word_in(basic_id<Layout> e) {
-        return parts().components.chunk_of(e.value()).word_of(find_data<R>()->links());
+        const detail::relation_data* const data = find_data<R>();
+        if (data == nullptr) return 0;
+        return parts().components.chunk_of(e.value()).word_of(data->links());
     }
 };
 
@@ -44,6 +46,19 @@ template <class R, class Layout>
         if (w.template word_in<R>(e) != std::min<std::uint64_t>(level, 63))
             return text + " has the word " + std::to_string(w.template word_in<R>(e));
     }
+    return {};
+}
+
+/// Like `wrong_level`, for the words of a grouping relation.
+template <class R, class Layout>
+[[nodiscard]] std::string wrong_group(open_world<Layout>& w) {
+    for (const auto e : w.entities())
+        if (const auto target = w.template target<R>(e); target) {
+            if (w.template word_in<R>(e) != target.value())
+                return to_string(e) + " is not in the group of " + to_string(target);
+        } else if (w.template word_in<R>(e) != 0) {
+            return to_string(e) + " is in a group";
+        }
     return {};
 }
 

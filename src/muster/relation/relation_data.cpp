@@ -101,9 +101,9 @@ std::size_t relation_data::count_targets(std::uint64_t source) const noexcept {
 // ---- changes -----------------------------------------------------------------------------------
 
 std::uint64_t relation_data::word_of(const void* value) const {
-    if (!is_leveled) return 0;
+    if (!is_exclusive) return 0;
     const std::uint64_t target = static_cast<const link_head*>(value)->target;
-    return relation_levels::word_of(levels_.below(level_of(target)));
+    return is_leveled ? relation_levels::word_of(levels_.below(level_of(target))) : target;
 }
 
 /// Removing the link of an entity changes the levels of all below it.

@@ -43,7 +43,8 @@ public:
 
     bool is_exclusive = false;
     bool is_acyclic = false;
-    bool is_leveled = false;
+    bool is_leveled = false;   // the word of a source is its level; see `relation_levels`
+    bool is_grouping = false;  // the word of a source is its target
     target_policy policy = target_policy::remove_relation;
 
     /// Creates the fragment of the links; replaces one of the other kind, which no entity has.

@@ -59,6 +59,7 @@ void relation_data::release(const destroy_set& dying, array_list<fragment_loss>&
                 losses.push_back({source.other, links_});
             else
                 made.passed_on.push_back({source.other, e, to});
+            if (is_grouping && !is_lost) losses.push_back({source.other, links_, true, to});
             if (is_leveled) moved.push_back({source.other, e, to, 0, level_of(source.other)});
         });
     made.shrunk.erase_if([&](const link_step& link) {

@@ -41,7 +41,7 @@ public:
     relation_levels(const relation_levels&) = delete;
     relation_levels& operator=(const relation_levels&) = delete;
 
-    [[nodiscard]] static std::uint64_t word_of(std::uint32_t level) noexcept {
+    [[nodiscard]] static std::uint64_t word_of(std::uint64_t level) noexcept {
         return level < last_word ? level : last_word;
     }
     /// Returns the level of the sources of an entity. Throws `errc::limit`.

@@ -3,6 +3,8 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/relations.hpp>
 
+#include <algorithm>
+
 namespace MUSTER_NAMESPACE::detail {
 
 relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types,
@@ -39,6 +41,10 @@ void relation_ref::set_acyclic() {
 
 void relation_ref::set_leveled() {
     relations_of(*engine_).set_leveled(*data_);
+}
+
+void relation_ref::set_grouping() {
+    relations_of(*engine_).set_grouping(*data_);
 }
 
 void relation_ref::set_policy(target_policy policy) noexcept {
@@ -139,6 +145,31 @@ std::uint64_t relation_ref::next_below(std::uint64_t root, std::uint64_t at) con
         at = link.target;
     }
     return null;
+}
+
+chunk_data& relation_ref::ensure_chunk(engine& owner, slice<fragment_data* const> set,
+                                       slice<const link_group> groups) {
+    array_list<fragment_data*> all(set.data(), set.data() + set.size());
+    array_list<std::uint64_t> words;
+    for (const link_group& group : groups) {
+        const relation_data& relation = *group.relation.data_;
+        if (!group.is_level && !relation.is_grouping)
+            raise(errc::not_a_relation,
+                  text(relation.name(),
+                       " has no chunks for each target: only a relation that is "
+                       "defined as grouping() has"));
+        if (!group.is_level || group.word != 0) all.push_back(&relation.links());
+    }
+    std::ranges::sort(all, {}, &fragment_data::index);
+    const auto* const twice = std::ranges::adjacent_find(all);
+    if (twice != all.end()) error_reporter::raise_given_twice(**twice);
+    for (const fragment_data* fragment : all)
+        for (const link_group& group : groups)
+            if (fragment == &group.relation.data_->links())
+                words.push_back(group.is_level ? relation_levels::word_of(group.word) : group.word);
+    if (chunk_data* const known = owner.graph.find(all, words)) return *known;
+    owner.gate.refuse_in_phase("the first use of a chunk");
+    return owner.graph.ensure(all, words);
 }
 
 void relation_ref::raise_no_link(target source, target to) const {

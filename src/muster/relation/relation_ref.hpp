@@ -12,6 +12,7 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
+struct chunk_data;
 struct engine;
 class relation_data;
 
@@ -33,11 +34,13 @@ struct link_types {
 };
 
 /// The initial meaning of a relation.
-enum class relation_kind : std::uint8_t { users, child_of };
+enum class relation_kind : std::uint8_t { users, child_of, is_a };
 template <class R>
 inline constexpr relation_kind relation_kind_of = relation_kind::users;
 template <>
 inline constexpr relation_kind relation_kind_of<child_of_t> = relation_kind::child_of;
+template <>
+inline constexpr relation_kind relation_kind_of<is_a_t> = relation_kind::is_a;
 
 /// A link that the change of an entity adds, moves or removes. The hooks of a relation receive it.
 struct link_step {
@@ -58,6 +61,8 @@ struct link_ends {
     [[nodiscard]] bool is_single() const noexcept { return first == nullptr && count != 0; }
 };
 
+struct link_group;
+
 class MUSTER_API relation_ref {
 public:
     relation_ref() noexcept = default;
@@ -77,6 +82,7 @@ public:
     void set_exclusive();
     void set_acyclic();
     void set_leveled();
+    void set_grouping();
     void set_policy(target_policy policy) noexcept;
     [[nodiscard]] bool is_exclusive() const noexcept;
     [[nodiscard]] fragment_data& links() const noexcept;
@@ -99,6 +105,9 @@ public:
     /// Returns the entity after `at` in a walk from `root` to all that is below it: each before those
     /// below it. The null id at the end.
     [[nodiscard]] std::uint64_t next_below(std::uint64_t root, std::uint64_t at) const noexcept;
+    /// Returns the chunk of exactly these fragments and groups. Creates it outside of a phase.
+    [[nodiscard]] static chunk_data& ensure_chunk(engine& owner, slice<fragment_data* const> set,
+                                                  slice<const link_group> groups);
     /// Throws `errc::missing_component`: there is no such link.
     [[noreturn]] MUSTER_COLD void raise_no_link(target source, target to) const;
 
@@ -107,6 +116,13 @@ private:
 
     const engine* engine_ = nullptr;
     relation_data* data_ = nullptr;
+};
+
+/// The entities with a link of this relation that are in one group.
+struct link_group {
+    relation_ref relation;
+    std::uint64_t word;     // a target or a level
+    bool is_level = false;  // level 0: without a link
 };
 
 /// A link of one source with a value, and the change that puts it. The change refers to this object.

@@ -66,8 +66,14 @@ relation_data& relations::define(fragment_data& own, const link_types& types, re
     }
     relation_data& made = add(own, types, kind != relation_kind::users);
     if (kind == relation_kind::users) return made;
-    set_leveled(made);
-    made.policy = target_policy::destroy_sources;
+    if (kind == relation_kind::child_of) {
+        set_leveled(made);
+        made.policy = target_policy::destroy_sources;
+    } else {
+        set_acyclic(made);
+        set_grouping(made);
+        made.policy = target_policy::refuse;
+    }
     return made;
 }
 
@@ -128,10 +134,24 @@ void relations::set_acyclic(relation_data& relation) {
 
 void relations::set_leveled(relation_data& relation) {
     if (relation.is_leveled) return;
-    set_exclusive(relation);
+    add_words(relation, relation.is_grouping);
     set_acyclic(relation);
-    engine_.catalog.add_words(relation.links());
     relation.is_leveled = true;
+}
+
+void relations::set_grouping(relation_data& relation) {
+    if (relation.is_grouping) return;
+    add_words(relation, relation.is_leveled);
+    relation.is_grouping = true;
+}
+
+void relations::add_words(relation_data& relation, bool has_others) {
+    if (has_others)
+        raise(errc::limit, text(relation.name(),
+                                " cannot be both leveled and grouping: a chunk has "
+                                "one word for each relation"));
+    set_exclusive(relation);
+    engine_.catalog.add_words(relation.links());
 }
 
 // ---- links -------------------------------------------------------------------------------------

@@ -36,10 +36,11 @@ public:
     /// Throws `errc::not_a_relation`.
     [[noreturn]] MUSTER_COLD static void raise_no_relation(const fragment_data& own,
                                                            std::string_view name, const char* call);
-    /// Changes what a relation means. Throws `errc::fragment_in_use` if an entity has a link.
+    /// Change what a relation means. Throw `errc::fragment_in_use` if an entity has a link.
     void set_exclusive(relation_data& relation);
     void set_acyclic(relation_data& relation);
     void set_leveled(relation_data& relation);
+    void set_grouping(relation_data& relation);
 
     /// Adds a link, or assigns its value; `link` describes a change of the relation's links. Returns
     /// whether it is new.
@@ -60,6 +61,7 @@ public:
 
 private:
     void require_ends(target source, target to, const char* call) const;
+    void add_words(relation_data& relation, bool has_others);
     relation_data& add(fragment_data& own, const link_types& types, bool is_exclusive);
     bool apply(relation_data& relation, target source, const change& link, const char* call);
     void drop(std::uint64_t own) noexcept;

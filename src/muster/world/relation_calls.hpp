@@ -268,6 +268,30 @@ public:
         return {store_, cursor(e, false)};
     }
 
+    // ---- chunks --------------------------------------------------------------------------------
+
+    using extension_calls<Layout>::chunk;
+    /// Returns the chunk of exactly these components and links: `w.chunk<position>(to<member_of>(guild))`
+    /// the sources of a target of a grouping relation, `w.chunk<position>(level{2})` the entities at
+    /// this level of `child_of`. Takes fragments, too. Throws as `chunk` without groups does;
+    /// `errc::dead_entity` and `errc::foreign_entity` for a target, and `errc::not_a_relation` for a
+    /// relation that is not grouping.
+    template <class... Ts, class... Args>
+        requires(... || detail::is_group<Args>)
+    basic_chunk<Layout> chunk(const Args&... args) {
+        detail::array_list<detail::fragment_data*> set{&store_.template ensure_fragment<Ts>()...};
+        detail::array_list<detail::link_group> groups;
+        [[maybe_unused]] const auto add = [&]<class Arg>(const Arg& arg) {
+            if constexpr (detail::is_group<Arg>)
+                groups.push_back(group_of(arg));
+            else
+                set.push_back(
+                    &this->store_.catalog.get(this->id_of(arg).value(), "chunk", nullptr));
+        };
+        (add(args), ...);
+        return this->dense_chunk(ref::ensure_chunk(store_, set, groups));
+    }
+
     // ---- hooks ---------------------------------------------------------------------------------
 
     /// Calls `hook(entity, old_target, new_target)` after a link was added, moved to another target,
@@ -331,6 +355,14 @@ private:
             return find_relation<R>();
     }
 
+    [[nodiscard]] detail::link_group group_of(const detail::level_argument& wanted) {
+        return {require_relation<child_of_t>("chunk"), wanted.value, true};
+    }
+    template <class R>
+    [[nodiscard]] detail::link_group group_of(const basic_to<Layout, R>& link) {
+        store_.require(at_type(link.target, link.where), "chunk");
+        return {require_relation(link.relation, "chunk"), link.target.value()};
+    }
     template <class Value>
     static bool unrelate_by(ref relation, at_type source, id_type target) {
         const detail::link_change<Value> link(relation, target.value());
