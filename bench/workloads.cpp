@@ -13,6 +13,13 @@ const sizes two = {100'000, 1'000'000};
 const sizes frames = {1'024, 16'384, 65'536, 262'144};
 const sizes memory = {10'000, 100'000, 1'000'000, 10'000'000};
 const sizes threads = {10'000, 100'000, 1'000'000};
+const sizes children = {1'000, 100'000, 1'000'000};
+const sizes moved_children = {1'000, 100'000};  // of ten times as many
+const sizes instances = {1'000, 100'000};
+const sizes crowd = {1'000, 100'000};
+// Full trees, with 10 children per node, of depth 3 to 6, and with two, of depth 9 to 20.
+const sizes wide_tree = {1'111, 111'111, 1'111'111};
+const sizes deep_tree = {1'023, 131'071, 2'097'151};
 
 }  // namespace
 
@@ -73,6 +80,30 @@ const std::vector<workload>& workloads() {
         {"Sparse", "sparse_iter", usual},
         {"Sparse", "sparse_with_chunk, 1 %", usual},
         {"Sparse", "sparse_with_chunk, 50 %", usual},
+
+        {"Relations", "child_create, 1,000 each", children},
+        {"Relations", "child_create, 10 each", children},
+        {"Relations", "child_bytes, 10 each", children, kind::bytes},
+        {"Relations", "child_loop, 10 each", children},
+        {"Relations", "child_read, 1,000 each", children},
+        {"Relations", "child_read, 10 each", children},
+        {"Relations", "reparent, 1,000 each", moved_children},
+        {"Relations", "reparent, 10 each", moved_children},
+        {"Relations", "child_destroy, 1,000 each", moved_children},
+        {"Relations", "tree_destroy, depth 6", wide_tree},
+        {"Relations", "tree_destroy, depth 20", deep_tree},
+        {"Relations", "transforms, depth 6", wide_tree},
+        {"Relations", "transforms, depth 20", deep_tree},
+        {"Relations", "transforms, random rows", wide_tree},
+        {"Relations", "transforms, arranged rows", wide_tree},
+        {"Relations", "instance", instances},
+        {"Relations", "instance, bulk", instances},
+        {"Relations", "instance of 5", instances},
+        {"Relations", "instance of 5, bulk", instances},
+        {"Relations", "likes_add, 1 link", crowd},
+        {"Relations", "likes_add, 3 links", crowd},
+        {"Relations", "likes_find, 1 link", crowd},
+        {"Relations", "likes_find, 3 links", crowd},
 
         {"The pool alone", "pool_create", usual},
         {"The pool alone", "pool_create_bulk", usual},

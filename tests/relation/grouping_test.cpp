@@ -107,6 +107,35 @@ TYPED_TEST(grouping, scopes_clones_and_batches_keep_the_groups) {
     EXPECT_FALSE(w.template has<member_of>(a));
 }
 
+TYPED_TEST(grouping, links_as_arguments_name_the_chunk) {
+    auto& w = this->world_;
+    const auto guild = w.spawn(), other = w.spawn(to(child_of, guild));
+    const auto a = w.spawn(position{1}, to<member_of>(guild), to(child_of, other));
+    EXPECT_EQ(w.level(a), 2u);
+    for (const auto e : w.spawn_many(3, position{2}, to<member_of>(guild), to(child_of, other)))
+        EXPECT_EQ(w.locate(e).chunk, w.locate(a).chunk);
+    for (const auto e : w.clone_many(3, a, to<member_of>(other), to(child_of, guild))) {
+        EXPECT_EQ(w.template target<member_of>(e), other);
+        EXPECT_EQ(w.level(e), 1u);
+    }
+    this->expect_right();
+    for (const auto e : w.clone_many(3, a, label{}, to<member_of>(other)))
+        EXPECT_EQ(w.level(e), 2u);
+    w.set(a, label{}, to<member_of>(a), to(child_of, guild));
+    this->expect_right();
+    w.template define<burning>().sparse();
+    for (const auto e : w.spawn_many(2, burning{}, to<member_of>(guild), to(child_of, a)))
+        EXPECT_EQ(w.level(e), 2u);
+    w.set(a, burning{});
+    for (const auto e : w.clone_many(2, a, to(child_of, other))) EXPECT_EQ(w.level(e), 2u);
+    (void)w.clone(a, to<member_of>(other), to(child_of, other));
+    this->expect_right();
+    w.defer();
+    (void)w.spawn_many(3, position{2}, to<member_of>(guild), to(child_of, other));
+    (void)w.clone_many(3, a, to<member_of>(other), to(child_of, guild));
+    w.commit();
+}
+
 TYPED_TEST(grouping, instances_keep_their_prefab_alive) {
     auto& w = this->world_;
     const auto base = w.spawn(position{1}), special = w.spawn(position{2}, to(is_a, base));

@@ -39,6 +39,16 @@ std::vector<row> public_calls::about_relations() {
          })},
         {"set with a link", recorded,
          doing([](scene& s, entity e) { s.w.set(e, velocity{}, to<likes>(s.bare)); })},
+        {"set with links that are there", recorded, doing([](scene& s, entity e) {
+             s.w.set(e, to<likes>(s.prototype, likes{5}), to<likes>(s.bare),
+                     to(child_of, s.parent));
+         })},
+        {"spawn_many with links", refused, doing([](scene& s, entity) {
+             s.w.spawn_many(3, velocity{}, to(child_of, s.parent), to<likes>(s.bare));
+         })},
+        {"clone_many with links", refused, doing([](scene& s, entity e) {
+             s.w.clone_many(2, e, to(child_of, s.parent), to<likes>(s.bare));
+         })},
         {"clone with a link", refused,
          doing([](scene& s, entity) { s.w.clone(s.prototype, to(child_of, s.parent)); })},
         {"clone of a source", refused, doing([](scene& s, entity) { s.w.clone(s.child); })},

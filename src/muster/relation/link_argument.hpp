@@ -1,10 +1,13 @@
-// link_argument: relates entities by the types of the caller, for the calls of a world.
+// link_argument: relates entities by the types of the caller, for the calls of a world. A link among
+// the arguments of a call is one of its changes, like a value: `set(e, position{}, to(child_of, ship))`
+// moves the entity once.
 #pragma once
 
 #include <muster/relation/relation.hpp>
 #include <muster/relation/relation_ref.hpp>
 #include <muster/store/store.hpp>
 
+#include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -33,43 +36,113 @@ bool relate(relation_ref relation, basic_at<Layout> source, basic_at<Layout> tar
     const link_change<Value> link(relation, target.id.value(), std::move(value));
     return relation.relate(source, target, link.describe());
 }
-template <class Layout, class R>
-void relate(store<Layout>& into, basic_at<Layout> source, basic_to<Layout, R>&& link) {
-    (void)relate(relation_of(into, link.relation, "relate"), source,
-                 basic_at<Layout>(link.target, link.where), std::move(link.value));
-}
-
 /// Whether one of these arguments is a link.
 template <class... Args>
 inline constexpr bool has_links = (... || is_to<std::remove_cvref_t<Args>>);
 
-/// Calls `make(values...)` with the arguments that are no links, in a scope, then relates the entity
-/// that it returns. All or nothing.
-template <class Layout, class Make, class... Args>
-basic_id<Layout> make_related(store<Layout>& into, const char* call, Make make, Args&&... args) {
-    [[maybe_unused]] const auto require = [&](const auto& arg) {
-        if constexpr (is_to<std::remove_cvref_t<decltype(arg)>>) {
-            into.require(basic_at<Layout>(arg.target, arg.where), call);
-            (void)relation_of(into, arg.relation, call);
+/// An argument of a call that creates or changes an entity: a value, or a link. Copies what is not
+/// moved, and throws if the link is not possible, before the call changes anything.
+template <class Layout, class Arg>
+class bound_argument {
+public:
+    static constexpr bool is_link = false;
+    bound_argument(store<Layout>&, const char*, const std::remove_cvref_t<Arg>& given)
+        : value_(given) {}
+    [[nodiscard]] change describe() const { return value_.describe(change_kind::put); }
+
+private:
+    bound_value<Arg> value_;
+};
+template <class Layout, class Arg>
+    requires is_to<std::remove_cvref_t<Arg>>
+class bound_argument<Layout, Arg> {
+    using value_type = link_value_of<typename std::remove_cvref_t<Arg>::relation_type>;
+
+public:
+    static constexpr bool is_link = true;
+    bound_argument(store<Layout>& into, const char* call, Arg&& given)
+        : link_(require(into, call, given), given.target.value(), std::forward<Arg>(given).value) {}
+    [[nodiscard]] change describe() const noexcept { return link_.describe(); }
+
+private:
+    static relation_ref require(store<Layout>& into, const char* call, const Arg& given) {
+        relation_ref::require_target(into, basic_at<Layout>(given.target, given.where), call);
+        return relation_of(into, given.relation, call);
+    }
+    link_change<value_type> link_;
+};
+
+/// The changes of a call: first those of values, then those of links, each relation once.
+template <class... Bound>
+struct argument_changes {
+    change all[sizeof...(Bound)];
+    std::size_t size = 0;
+
+    explicit argument_changes(const Bound&... given) {
+        const auto add = [&](const auto& argument, bool is_link) {
+            if (argument.is_link == is_link) all[size++] = argument.describe();
+        };
+        (add(given, false), ...);
+        const std::size_t values = size;
+        (add(given, true), ...);
+        size = values + relation_ref::combine({all + values, size - values});
+    }
+    [[nodiscard]] slice<change> list() noexcept { return {all, size}; }
+};
+
+/// The links among the arguments of a call that creates many entities with copies of its arguments.
+template <class Layout, class... Ts>
+class row_links {
+public:
+    row_links(store<Layout>& into, const Ts*... given) : links_(link<Ts>(into, given)...) {}
+
+    /// Calls `look(change)` for each relation.
+    template <class Look>
+    void each([[maybe_unused]] Look look) const {
+        if constexpr (has_links<Ts...>) {
+            change all[sizeof...(Ts)];
+            std::size_t size = 0;
+            const auto add = [&](const auto& given) {
+                if constexpr (requires { given.change; }) all[size++] = given.change.describe();
+            };
+            std::apply([&](const auto&... given) { (add(given), ...); }, links_);
+            size = relation_ref::combine({all, size});
+            for (std::size_t i = 0; i < size; ++i) look(all[i]);
         }
+    }
+
+private:
+    template <class T>
+    struct link {
+        link(store<Layout>&, const T*) noexcept {}
     };
-    (require(args), ...);
-    scope whole(into);
-    const basic_id<Layout> made =
-        std::apply(make, std::tuple_cat([&]<class Arg>(Arg&& arg) {
-                       if constexpr (is_to<std::remove_cvref_t<Arg>>)
-                           return std::tuple<>();
-                       else
-                           return std::tuple<Arg&&>(std::forward<Arg>(arg));
-                   }(std::forward<Args>(args))...));
-    [[maybe_unused]] const auto relate_one = [&]<class Arg>(Arg&& arg) {
-        if constexpr (is_to<std::remove_cvref_t<Arg>>)
-            relate(into, basic_at<Layout>(made, arg.where),
-                   std::remove_cvref_t<Arg>(std::forward<Arg>(arg)));
+    template <class T>
+        requires is_to<T>
+    struct link<T> {
+        bound_argument<Layout, const T&> change;
+        link(store<Layout>& into, const T* given) : change(into, "spawn", *given) {}
     };
-    (relate_one(std::forward<Args>(args)), ...);
-    whole.commit();
-    return made;
+    std::tuple<link<Ts>...> links_;
+};
+
+template <class Layout, class... Args>
+basic_id<Layout> spawn_related(store<Layout>& into, const basic_at<Layout>* wanted,
+                               bound_argument<Layout, Args>... given) {
+    argument_changes<bound_argument<Layout, Args>...> changes(given...);
+    if (wanted == nullptr) return to_id<Layout>(into.spawner.spawn(changes.list(), nullptr));
+    const target exact = *wanted;
+    return to_id<Layout>(into.spawner.spawn(changes.list(), &exact));
+}
+template <class Layout, class... Args>
+basic_id<Layout> clone_related(store<Layout>& into, basic_at<Layout> prototype,
+                               bound_argument<Layout, Args>... given) {
+    argument_changes<bound_argument<Layout, Args>...> changes(given...);
+    return to_id<Layout>(relation_ref::clone(into, prototype, changes.list()));
+}
+template <class Layout, class... Args>
+void set_related(store<Layout>& into, basic_at<Layout> e, bound_argument<Layout, Args>... given) {
+    argument_changes<bound_argument<Layout, Args>...> changes(given...);
+    relation_ref::submit(into, {e, changes.list(), "set"});
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

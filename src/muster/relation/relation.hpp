@@ -4,6 +4,7 @@
 
 #include <muster/store/at.hpp>
 #include <muster/store/with.hpp>
+#include <muster/type/copyable.hpp>
 #include <muster/type/fragment.hpp>
 #include <muster/type/type_info.hpp>
 
@@ -112,6 +113,9 @@ template <class Arg>
 inline constexpr bool is_group = is_to<Arg> || std::is_same_v<Arg, level>;
 
 }  // namespace detail
+
+template <class Layout, class R>
+struct is_copyable<basic_to<Layout, R>> : is_copyable<detail::link_value_of<R>> {};
 
 /// A link, for `spawn`, `set`, `clone` and similar calls: `to(child_of, ship)`, `to(owes, bob, 5)`.
 /// Without a value, the link has the default value.

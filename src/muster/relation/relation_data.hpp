@@ -23,6 +23,7 @@ namespace MUSTER_NAMESPACE::detail {
 struct engine;
 class destroy_set;
 struct fragment_loss;
+struct location;
 
 class MUSTER_API relation_data final : public value_participant {
 public:
@@ -86,6 +87,18 @@ public:
     void commit(std::uint64_t e) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
+    // ---- changes of which no one is notified ---------------------------------------------------
+
+    enum class effect : std::uint8_t {
+        unknown,  // nothing has changed: the change needs an edit
+        none,     // the link was there already, or was not
+        changed,  // a link was added, moved or removed
+    };
+    /// Relates living entities, if no one is to be notified of that. `link` describes the change.
+    /// May throw, and has changed nothing then.
+    effect relate_directly(std::uint64_t e, location at, std::uint64_t target, const change& link);
+    effect unrelate_directly(std::uint64_t e, std::uint64_t target);
+
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
     void collect(destroy_set& dying, std::uint64_t e) const;
@@ -136,7 +149,13 @@ private:
     void commit_edit(std::uint64_t e) noexcept;
     void close_holes(link_list& list) const noexcept;
     void close_holes(std::uint64_t target) noexcept;
+    [[nodiscard]] bool is_quiet(std::uint64_t e) const noexcept;
+    effect move_link(std::uint64_t e, location at, std::uint64_t target, const change& given);
+    effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
+    link_list& insert_list(std::uint64_t e, link_list&& list);
+    link_array& reserve_sources(std::uint64_t target);
     void call(hook_kind kind, const link_step& what);
+    [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
 

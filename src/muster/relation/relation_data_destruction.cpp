@@ -113,8 +113,8 @@ void relation_data::finish(const destroy_set& dying) noexcept {
     }
     for (const std::uint64_t e : dying.all())
         each_target(e, [&](const link_end& target) {
-            if (dying.has(target.other)) return;
-            find_sources(target.other)->erase(target.place);
+            if (!dying.has(target.other) && is_listed(e, target))
+                find_sources(target.other)->erase(target.place);
         });
     for (const std::uint64_t e : dying.all()) drop_sources(e);
     for (const link_step& link : made.shrunk)
@@ -123,6 +123,14 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         each_target(e, [&](const link_end& target) {
             if (!dying.has(target.other)) close_holes(target.other);
         });
+}
+
+/// Whether a link was committed. Undoing the creation of an entity also ends links that were not: their
+/// places are those of others.
+bool relation_data::is_listed(std::uint64_t e, const link_end& target) const noexcept {
+    const link_array* const sources = find_sources(target.other);
+    return sources != nullptr && target.place < sources->places() &&
+           (*sources)[target.place].other == e && !(*sources)[target.place].is_hole;
 }
 
 void relation_data::drop_sources(std::uint64_t target) noexcept {

@@ -14,6 +14,8 @@ namespace MUSTER_NAMESPACE::detail {
 
 struct chunk_data;
 struct engine;
+struct id_span;
+struct row_values;
 class relation_data;
 
 /// The types of a relation's links.
@@ -77,6 +79,21 @@ public:
     /// Returns the relation of a fragment; empty if it is none.
     [[nodiscard]] static relation_ref find(const engine& owner, const fragment_data& own) noexcept;
 
+    // ---- links as arguments of a call ----------------------------------------------------------
+
+    /// Throws if the entity cannot be the target of a new link.
+    static void require_target(const engine& owner, const target& to, const char* call);
+    /// Combines the changes of links that name a relation several times, and returns how many are
+    /// left. The last link wins: of an exclusive relation, or to a target.
+    static std::size_t combine(slice<change> links);
+    /// Makes the changes of a living entity, links among them, all or none.
+    static void submit(engine& owner, const edit& call);
+    /// Clones an entity with these changes. Links extend those that the prototype has.
+    static std::uint64_t clone(engine& owner, const target& prototype, slice<change> given);
+    /// Like `clone`, for each element of `out`; all or none.
+    static void clone_many(engine& owner, id_span out, const target& prototype,
+                           chunk_data& given_chunk, const row_values& given);
+
     explicit operator bool() const noexcept { return data_ != nullptr; }
 
     void set_exclusive();
@@ -125,7 +142,8 @@ struct link_group {
     bool is_level = false;  // level 0: without a link
 };
 
-/// A link of one source with a value, and the change that puts it. The change refers to this object.
+/// A link of one source with a value, and the change that puts it. The change refers to this
+/// object.
 template <class Value>
 class link_change {
 public:
@@ -149,8 +167,8 @@ public:
         list_.reserve(1);
         list_.append_removal(target);
     }
-    link_change(const link_change&) = delete;
-    link_change& operator=(const link_change&) = delete;
+    link_change(link_change&&) noexcept = default;
+    link_change& operator=(link_change&&) = delete;
 
     [[nodiscard]] change describe() const noexcept {
         change made{.fragment = {links_.id}, .type = {links_.type, no_type}};

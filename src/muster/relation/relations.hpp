@@ -60,7 +60,7 @@ public:
     void reset() noexcept override;
 
 private:
-    void require_ends(target source, target to, const char* call) const;
+    [[nodiscard]] location require_ends(target source, target to, const char* call) const;
     void add_words(relation_data& relation, bool has_others);
     relation_data& add(fragment_data& own, const link_types& types, bool is_exclusive);
     bool apply(relation_data& relation, target source, const change& link, const char* call);

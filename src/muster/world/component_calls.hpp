@@ -31,13 +31,8 @@ public:
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
         if constexpr (detail::has_links<Ts...>)
-            (void)detail::make_related(
-                store_, "set",
-                [&]<class... Vs>(Vs&&... own) {
-                    if constexpr (sizeof...(Vs) != 0) this->set(e, std::forward<Vs>(own)...);
-                    return e.id;
-                },
-                std::forward<Ts>(values)...);
+            detail::set_related<Layout, Ts...>(store_, e,
+                                               {store_, "set", std::forward<Ts>(values)}...);
         else
             store_.template put<store_type::if_present::replace, Ts...>(e, "set",
                                                                         bound_value<Ts>(values)...);

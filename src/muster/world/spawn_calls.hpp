@@ -41,10 +41,8 @@ public:
     template <class... Ts>
     id_type spawn(Ts&&... values) {
         if constexpr (detail::has_links<Ts...>)
-            return detail::make_related(
-                store_, "spawn",
-                [&]<class... Vs>(Vs&&... own) { return this->spawn(std::forward<Vs>(own)...); },
-                std::forward<Ts>(values)...);
+            return detail::spawn_related<Layout, Ts...>(
+                store_, nullptr, {store_, "spawn", std::forward<Ts>(values)}...);
         else if constexpr (store_type::template all_typed<Ts...>)
             return store_.template spawn<Ts...>(bound_value<Ts>(values)...);
         else
@@ -55,10 +53,14 @@ public:
     /// Refused in a phase.
     template <class... Ts>
     id_type spawn_at(at_type wanted, Ts&&... values) {
-        return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
+        if constexpr (detail::has_links<Ts...>)
+            return detail::spawn_related<Layout, Ts...>(
+                store_, &wanted, {store_, "spawn_at", std::forward<Ts>(values)}...);
+        else
+            return store_.template spawn_at<Ts...>(wanted, bound_value<Ts>(values)...);
     }
 
-    /// Creates `count` entities with copies of these components; all or none. Returns the ids that
+    /// Creates `count` entities with copies of these components and links; all or none. Returns the ids that
     /// `count` calls of `spawn` would return, in that order. Throws `errc::id_overflow` if fewer keys
     /// are left, and `errc::limit` beyond the rows of a chunk, before it allocates. O(values). The
     /// calls below do the same. Refused in a phase.
@@ -130,18 +132,14 @@ public:
         store_.spawner.spawn_many(store_type::ids_of(out), given.chunk, given);
     }
 
-    /// Creates a copy of `prototype`, in which `values` replace or extend the components of
+    /// Creates a copy of `prototype`, in which `values` replace or extend the components and links of
     /// `prototype`. `values` need not be copyable. Throws `errc::not_copyable` if another component
     /// of `prototype` cannot be copied. Refused in a phase.
     template <class... Ts>
     id_type clone(at_type prototype, Ts&&... values) {
         if constexpr (detail::has_links<Ts...>)
-            return detail::make_related(
-                store_, "clone",
-                [&]<class... Vs>(Vs&&... own) {
-                    return this->clone(prototype, std::forward<Vs>(own)...);
-                },
-                std::forward<Ts>(values)...);
+            return detail::clone_related<Layout, Ts...>(
+                store_, prototype, {store_, "clone", std::forward<Ts>(values)}...);
         else
             return store_.template clone<Ts...>(prototype, bound_value<Ts>(values)...);
     }
@@ -155,8 +153,7 @@ public:
         const detail::target original(prototype);
         store_.spawner.refuse_rows(count, given.chunk, &original);
         std::vector<id_type> made(count);
-        store_.spawner.clone_many(store_type::ids_of(std::span<id_type>(made)), prototype,
-                                  given.chunk, given);
+        clone_rows(made, prototype, given);
         return made;
     }
     /// Like `clone_many`, but writes an id to each element of `out`.
@@ -167,7 +164,7 @@ public:
         const initial_values<Ts...> given(store_, 0, __builtin_addressof(values)...);
         const detail::target original(prototype);
         store_.spawner.refuse_rows(out.size(), given.chunk, &original);
-        store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
+        clone_rows(out, prototype, given);
     }
 
     /// Creates plain ids, for use as entities or as fragments. All or none. Refused in a phase.
@@ -206,6 +203,17 @@ private:
         return sizes[0];
     }
 
+    template <class... Ts>
+    struct initial_values;
+    template <class... Ts>
+    void clone_rows(std::span<id_type> out, at_type prototype, const initial_values<Ts...>& given) {
+        if constexpr (detail::has_links<Ts...>)
+            detail::relation_ref::clone_many(store_, store_type::ids_of(out), prototype,
+                                             given.chunk, given);
+        else
+            store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
+    }
+
     /// The initial values of many new rows, and their chunk. All rows share one value per fragment
     /// or, if `step` is 1, each row has its own.
     template <class... Ts>
@@ -216,23 +224,38 @@ private:
             "one by one and pass values with std::move.");
         detail::fragment_data* fragments[sizeof...(Ts) + 1];
         mutable const void* values[sizeof...(Ts) + 1];
+        std::size_t count = 0;
         std::size_t step;
+        detail::row_links<Layout, Ts...> links;
         detail::chunk_data& chunk;
 
         initial_values(store_type& store, std::size_t between, const Ts*... given)
-            : fragments{&store.fragment_of(given)..., nullptr},
-              values{store_type::address_of(given)..., nullptr},
-              step(between),
-              chunk(chunk_of(store)) {}
+            : step(between), links(store, given...), chunk(chunk_of(store, given...)) {}
         // NOLINTNEXTLINE(google-explicit-constructor)
         operator typename store_type::row_values() const noexcept {
-            return {{fragments, sizeof...(Ts)}, {values, sizeof...(Ts)}, step};
+            return {{fragments, count}, {values, count}, step};
         }
 
     private:
-        detail::chunk_data& chunk_of(store_type& store) {
-            if constexpr ((... || detail::is_with<Ts>))
-                return store.catalog.ensure_set({fragments, sizeof...(Ts)});
+        /// Fills the lists, and returns the chunk.
+        detail::chunk_data& chunk_of(store_type& store, const Ts*... given) {
+            const auto add = [&](detail::fragment_data& fragment, const void* value) {
+                fragments[count] = &fragment;
+                values[count++] = value;
+            };
+            [[maybe_unused]] const auto add_value = [&]<class T>(const T* value) {
+                if constexpr (!detail::is_to<T>)
+                    add(store.fragment_of(value), store_type::address_of(value));
+            };
+            (add_value(given), ...);
+            links.each([&](const detail::change& link) {
+                add(store.catalog.ensure(link, nullptr), link.self);
+            });
+            if constexpr (detail::has_links<Ts...>)
+                return store.catalog.grouped(store.catalog.ensure_set({fragments, count}),
+                                             {fragments, count}, {values, count});
+            else if constexpr ((... || detail::is_with<Ts>))
+                return store.catalog.ensure_set({fragments, count});
             else
                 return store.template ensure_chunk<Ts...>();
         }
