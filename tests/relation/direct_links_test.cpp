@@ -104,9 +104,17 @@ struct linked_world {
         }
         return text;
     }
-    [[nodiscard]] std::string show() const {
-        return show<many>() + show<ordered>() + show<named>() + show<one>() + show<upward>() +
-               show<titled>() + show<child_of_t>();
+    /// Lists levels, and entities in the order of a loop.
+    [[nodiscard]] std::string show_rows() {
+        std::string text;
+        for (const id_type e : all) text += std::to_string(world.level(e)) + ' ';
+        world.template query<const body>().each(
+            [&](id_type e, const body&) { text += std::to_string(e.key()) + ' '; });
+        return text;
+    }
+    [[nodiscard]] std::string show() {
+        return show_rows() + show<many>() + show<ordered>() + show<named>() + show<one>() +
+               show<upward>() + show<titled>() + show<child_of_t>();
     }
 };
 

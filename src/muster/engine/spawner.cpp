@@ -127,9 +127,24 @@ std::uint64_t spawner::spawn(slice<change> values, const target* wanted) {
     const bool has_sparse = engine_.catalog.has_sparse_part(given);
     if (!has_sparse && !engine_.notifier.notifies_first(into, given) && !sets_words(values) &&
         !engine_.catalog.is_ordered(given))
-        return spawn_now(into, given, values, fragments, wanted);
+        return spawn_now(group_of(into, values, fragments), given, values, fragments, wanted);
     return spawn_notifying([](held_values&) {}, values, fragments, engine_.graph.empty_chunk(),
                            wanted, has_sparse || wanted != nullptr);
+}
+
+/// Returns the chunk of the same fragments for an entity that receives these values.
+chunk_data& spawner::group_of(chunk_data& into, slice<const change> values,
+                              slice<fragment_data* const> fragments) {
+    if (into.words.empty()) return into;
+    array_list<std::uint64_t> words;
+    for (const fragment_data* fragment : into.fragments) {
+        if (!fragment->has_word) continue;
+        const auto given =
+            static_cast<std::size_t>(std::ranges::find(fragments, fragment) - fragments.begin());
+        const bool has_room = given != fragments.size() && fragment->participant != nullptr;
+        words.push_back(has_room ? fragment->participant->word_of(values[given].self) : 0);
+    }
+    return engine_.graph.regroup(into, words);
 }
 
 /// Creates an entity that notifies participants at most, and has no sparse fragments.
@@ -186,8 +201,11 @@ std::uint64_t spawner::spawn_notifying(Fill fill, slice<change> values,
     const std::size_t first = held.shape().size();
     small_list<const void*> from(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::uint64_t word =
-            values[i].sets_word ? values[i].word : like.word_of(*fragments[i]);
+        const fragment_data& fragment = *fragments[i];
+        const std::uint64_t word = values[i].sets_word ? values[i].word
+                                   : fragment.has_word && fragment.participant != nullptr
+                                       ? fragment.participant->word_of(values[i].self)
+                                       : like.word_of(fragment);
         held.add({fragments[i], change_kind::put, word}, {});
         from.push_back(values[i].self);
     }
@@ -435,26 +453,6 @@ void spawner::stage_many(id_span out, const chunk_data& given_chunk, const row_v
     made.commit();
     finish(made.ids(), [&] { whole.commit(); });
     made.ids().copy_to(out);
-}
-
-void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
-                         const row_values& given) {
-    const writer_guard writer(engine_, "clone");
-    if (engine_.gate.is_deferred("clone")) return record_many(out, given_chunk, given, &prototype);
-    const location at = engine_.entities.locate(prototype.id);
-    engine_.errors.refuse_away(prototype, at, "clone");
-    chunk_data& original = engine_.graph.at(at.chunk);
-    chunk_data& part = engine_.catalog.cloned_part(original);
-    if (engine_.sparse.has_any(prototype.id) || engine_.catalog.has_sparse_part(given_chunk) ||
-        engine_.catalog.has_sparse_part(part))
-        return stage_many(out, given_chunk, given, &prototype);
-    chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
-    engine_.entities.prepare(out.count);
-    if (into.index == chunk_index{}) return spawn_many(out, into, {});
-    refuse_uncopyable(prototype, part, given_chunk);
-    create_rows(into, out.count, given,
-                {.copied = &part, .from = &original, .row = at.row, .defaulted = &given_chunk});
-    show_rows(out, into);
 }
 
 /// Records `spawn_many` or, with a prototype, `clone_many`.

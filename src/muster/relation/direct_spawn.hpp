@@ -72,6 +72,7 @@ basic_id<Layout> spawn_directly(store<Layout>& into, const Args&... args) {
     (construct(args), ...);
     const basic_id<Layout> made = into.append(*place.into);
     link->place = place.sources->append(made.value(), 0);
+    link->level = place.level;
     return made;
 }
 

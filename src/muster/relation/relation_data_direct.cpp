@@ -31,26 +31,33 @@ void relation_data::prepare_first(const void* value) {
 void relation_data::commit_first(std::uint64_t e, void* value) noexcept {
     auto& link = *static_cast<link_head*>(value);
     link.place = find_sources(link.target)->append(e, 0);
+    if (is_leveled) link.level = (level_of(link.target) + 1) & relation_levels::most;
 }
 
 source_place relation_data::prepare_source(list_index types, slice<fragment_data* const> set,
                                            std::uint64_t target) {
     if (!is_exclusive) return {};
-    source_chunk& known = recent_[static_cast<std::size_t>(types) % std::size(recent_)];
-    if (known.types != types || known.epoch != engine_.graph.epoch()) [[unlikely]] {
-        chunk_data* const found = find_plain_chunk(set);
+    const std::uint32_t level = is_leveled ? levels_.below(level_of(target)) : 0;
+    const std::uint64_t word = is_leveled    ? relation_levels::word_of(level)
+                               : is_grouping ? target
+                                             : 0;
+    const std::size_t hash = static_cast<std::size_t>(types) + word * 5;
+    source_chunk& known = recent_[hash % std::size(recent_)];
+    if (known.types != types || known.word != word || known.epoch != engine_.graph.epoch())
+        [[unlikely]] {
+        chunk_data* const found = find_plain_chunk(set, word);
         if (found == nullptr) return {};
-        known = {types, engine_.graph.epoch(), found};
+        known = {types, word, engine_.graph.epoch(), found};
     }
     chunk_data& into = *known.chunk;
     if (into.size == into.capacity) [[unlikely]]
         return {};
     link_array& sources = reserve_sources(target);
-    return {&into, links_->base(into.index), &sources};
+    return {&into, links_->base(into.index), &sources, level & relation_levels::most};
 }
 
 /// Returns the chunk of the sources with these fragments, if it may grow without notice.
-chunk_data* relation_data::find_plain_chunk(slice<fragment_data* const> set) {
+chunk_data* relation_data::find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word) {
     array_list<fragment_data*> all(set.data(), set.data() + set.size());
     all.push_back(links_);
     chunk_data& given = engine_.catalog.ensure_set(all);
@@ -58,7 +65,8 @@ chunk_data* relation_data::find_plain_chunk(slice<fragment_data* const> set) {
     chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
     const bool is_plain = &into == &given && into.has_plain_rows() && !into.is_nontrivial &&
                           !engine_.notifier.notifies_first(into, given);
-    return is_plain ? &into : nullptr;
+    if (!is_plain) return nullptr;
+    return links_->has_word ? &engine_.graph.regroup(into, {&word, 1}) : &into;
 }
 
 // ---- links of any entity -----------------------------------------------------------------------
@@ -79,14 +87,17 @@ auto relation_data::move_link(std::uint64_t e, location at, std::uint64_t target
     auto& link = *reinterpret_cast<link_head*>(base + at.row * type.size);
     const std::uint64_t from = link.target;
     std::uint32_t place = link.place;
+    const std::uint32_t level = link.level;
     if (from != target) {
-        if (is_acyclic) refuse_cycle(e, target);
+        if (is_grouping || (is_leveled && level_of(target) + 1 != level)) return effect::unknown;
+        if (is_acyclic) refuse_cycle({e, from, target, place, level});
         link_array& sources = reserve_sources(target);
         find_sources(from)->erase(place);
         place = sources.append(e, 0);
     }
     copy_bytes(&link, given.self, type.size);
     link.place = place;
+    link.level = level & relation_levels::most;
     if (from == target) return effect::none;
     close_holes(from);
     return effect::changed;
@@ -104,7 +115,7 @@ auto relation_data::add_link(std::uint64_t e, std::uint64_t target, const change
             return effect::none;
         }
     }
-    if (is_acyclic) refuse_cycle(e, target);
+    if (is_acyclic) refuse_cycle({e, engine_.entities.null(), target});
     link_array& sources = reserve_sources(target);
     if (list == nullptr) {
         insert_list(e, std::move(added)).ends()[0].place = sources.append(e, 0);
