@@ -15,11 +15,11 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/config.hpp>
+#include <muster/base/id_set.hpp>
 #include <muster/base/slice.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_set>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -28,19 +28,30 @@ class destroy_set {
 public:
     /// Adds a living entity. Returns false if it is there already. May throw.
     bool add(std::uint64_t e) {
-        if (!has_.insert(e).second) return false;
+        if (has(e)) return false;
+        if (all_.size() == all_.capacity()) all_.reserve(2 * all_.size() + 4);
+        if (all_.size() == few)
+            for (const std::uint64_t known : all_) has_.insert(known);
+        if (all_.size() >= few) has_.insert(e);
         all_.push_back(e);
         return true;
     }
     /// Sets another order of the same entities.
     void arrange(array_list<std::uint64_t>& order) noexcept { all_.swap(order); }
-    [[nodiscard]] bool has(std::uint64_t e) const { return has_.contains(e); }
+    [[nodiscard]] bool has(std::uint64_t e) const noexcept {
+        if (all_.size() > few) return has_.contains(e);
+        for (const std::uint64_t known : all_)
+            if (known == e) return true;
+        return false;
+    }
     [[nodiscard]] slice<const std::uint64_t> all() const noexcept { return all_; }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
 private:
+    static constexpr std::size_t few = 8;  // compared one by one
+
     array_list<std::uint64_t> all_;
-    std::unordered_set<std::uint64_t> has_;
+    id_set has_;  // if they are more
 };
 
 struct fragment_data;

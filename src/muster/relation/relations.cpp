@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 namespace MUSTER_NAMESPACE::detail {
@@ -245,8 +244,9 @@ void relations::arrange(destroy_set& dying) {
         std::uint64_t e;
         bool is_left;  // its sources are in the order
     };
+    if (dying.size() == 1) return;
     array_list<std::uint64_t> order;
-    std::unordered_set<std::uint64_t> seen;
+    id_set seen;
     array_list<visit> open;
     order.reserve(dying.size());
     for (const std::uint64_t first : dying.all()) {
@@ -258,7 +258,7 @@ void relations::arrange(destroy_set& dying) {
                 order.push_back(next.e);
                 continue;
             }
-            if (!seen.insert(next.e).second) continue;
+            if (!seen.insert(next.e)) continue;
             open.push_back({next.e, true});
             const std::size_t start = open.size();
             for (const relation_data* relation : all_)
