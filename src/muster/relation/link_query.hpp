@@ -547,7 +547,8 @@ private:
                                  .component = component});
         } else {
             state::template add_shown<typename argument::type>(
-                argument::is_optional ? detail::term_kind::optional : detail::term_kind::with);
+                argument::is_optional ? detail::term_kind::optional : detail::term_kind::with,
+                argument::is_written);
         }
     }
 
