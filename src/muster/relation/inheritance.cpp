@@ -17,8 +17,8 @@ void inheritance::inherit(engine& owner, query_cache& queries, fragment_data& fr
     static constexpr extensions::recipe how{
         "muster::inheritance",
         [](void* from) -> void* {
-            const auto& [owner, queries] = *static_cast<parts*>(from);
-            return new inheritance(owner, queries);
+            const auto& all = *static_cast<parts*>(from);
+            return new inheritance(all.owner, all.queries);
         },
         [](void* object) noexcept { delete static_cast<inheritance*>(object); }};
     static_cast<inheritance*>(
