@@ -203,6 +203,10 @@ void relation_data::join_group(std::uint64_t e, const void* value) {
     if (engine_.components.chunk_of(e).word_of(*links_) != word) rows_.add(e, *links_, word);
 }
 
+void relation_data::reserve() {
+    rows_.reserve();
+}
+
 void relation_data::call_after(std::uint64_t e) {
     rows_.reserve();
     std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
