@@ -29,6 +29,7 @@ public:
     [[nodiscard]] slice<chunk_data* const> chunks() const noexcept {
         return {list_->chunks.data(), list_->chunks.size()};
     }
+    [[nodiscard]] match_list& list() const noexcept { return *list_; }
     [[nodiscard]] std::uint64_t null() const noexcept;
     /// Returns the next matching entity, each once, or the null id. Call `count_candidates` first.
     [[nodiscard]] std::uint64_t next();
