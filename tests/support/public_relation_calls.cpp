@@ -24,6 +24,8 @@ std::vector<row> public_calls::about_relations() {
          doing([](scene& s, entity e) { s.w.relate(child_of, e, s.parent); })},
         {"relate to another parent", recorded,
          doing([](scene& s, entity) { s.w.relate<child_of>(s.child, s.bare); })},
+        {"relate at another level", recorded,
+         doing([](scene& s, entity e) { s.w.relate(child_of, s.parent, e); })},
         {"unrelate", recorded,
          doing([](scene& s, entity e) { s.w.unrelate<likes>(e, s.prototype); })},
         {"unrelate all", recorded, doing([](scene& s, entity e) { s.w.unrelate<likes>(e); })},
@@ -88,6 +90,11 @@ std::vector<row> public_calls::about_relations() {
              return has_one(s.w.ancestors(s.child), s.parent) &&
                     has_one(s.w.descendants(s.parent), s.child);
          }},
+        {"chunk of a level", reads,
+         [](scene& s, entity, unsigned) { return s.w.chunk(muster::level{1}).size() == 1; }},
+        {"first use of the chunk of a level", refused,
+         doing([](scene& s, entity) { (void)s.w.chunk<velocity>(muster::level{7}); }),
+         also_in_change},
         {"has of a relation", reads,
          [](scene& s, entity e, unsigned) { return s.w.has<likes>(e); }},
     };

@@ -7,19 +7,16 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
-relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types) {
-    return {&owner, &relations::ensure(owner).define(own, types)};
+relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types,
+                                  relation_kind kind) {
+    return {&owner, &relations::ensure(owner).define(own, types, kind)};
 }
 
 relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_types& types,
                                relation_kind kind, const char* call) {
     if (const relation_ref known = find(owner, own)) return known;
     if (kind == relation_kind::users) relations::raise_no_relation(own, types.value->name, call);
-    relations& all = relations::ensure(owner);
-    relation_data& made = all.define(own, types, true);
-    all.set_acyclic(made);
-    made.policy = target_policy::destroy_sources;
-    return {&owner, &made};
+    return define(owner, own, types, kind);
 }
 
 relation_ref relation_ref::find(const engine& owner, const fragment_data& own) noexcept {
@@ -145,8 +142,9 @@ void relation_ref::clone_many(engine& owner, id_span out, const target& prototyp
     array_list<std::uint64_t> memory(out.count);  // `out` itself changes only if the call succeeds
     const id_span made{reinterpret_cast<std::byte*>(memory.data()), out.count, out.width};
     scope whole(owner);
-    owner.spawner.clone_many(made, prototype, owner.catalog.ensure_set(fragments),
-                             {fragments, {values.data(), values.size()}});
+    chunk_data& left = owner.catalog.grouped(owner.catalog.ensure_set(fragments), fragments,
+                                             {values.data(), values.size()});
+    owner.spawner.clone_many(made, prototype, left, {fragments, {values.data(), values.size()}});
     for (std::size_t i = 0; i < made.count; ++i)
         (void)owner.changes.submit({{made.at(i), prototype.where}, later, "clone"});
     whole.commit();
@@ -159,6 +157,14 @@ void relation_ref::set_exclusive() {
 
 void relation_ref::set_acyclic() {
     relations_of(*engine_).set_acyclic(*data_);
+}
+
+void relation_ref::set_leveled() {
+    relations_of(*engine_).set_leveled(*data_);
+}
+
+void relation_ref::set_grouping() {
+    relations_of(*engine_).set_grouping(*data_);
 }
 
 void relation_ref::set_policy(target_policy policy) noexcept {
@@ -199,10 +205,23 @@ std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
 }
 
 std::uint32_t relation_ref::level_of(std::uint64_t source) const noexcept {
-    std::uint32_t level = 0;
+    if (data_ == nullptr || !engine_->entities.alive(source)) return 0;
+    if (data_->is_leveled) return data_->level_of(source);
+    std::uint32_t count = 0;
     const std::uint64_t null = engine_->entities.null();
-    for (std::uint64_t at = target_of(source); at != null; at = target_of(at)) ++level;
-    return level;
+    for (std::uint64_t up = target_of(source); up != null; up = target_of(up)) ++count;
+    return count;
+}
+
+bool relation_ref::is_below(std::uint64_t e, std::uint64_t top) const noexcept {
+    const std::uint64_t null = engine_->entities.null();
+    if (data_ == nullptr || top == null) return false;
+    const std::uint32_t end = data_->is_leveled ? level_of(top) : 0;
+    if (data_->is_leveled && level_of(e) <= end) return false;
+    std::uint64_t up = target_of(e);
+    while (up != null && up != top && !(data_->is_leveled && data_->level_of(up) <= end))
+        up = target_of(up);
+    return up == top;
 }
 
 void* relation_ref::find_value(std::uint64_t source, std::uint64_t target) const noexcept {
@@ -246,6 +265,31 @@ std::uint64_t relation_ref::next_below(std::uint64_t root, std::uint64_t at) con
         at = link.target;
     }
     return null;
+}
+
+chunk_data& relation_ref::ensure_chunk(engine& owner, slice<fragment_data* const> set,
+                                       slice<const link_group> groups) {
+    array_list<fragment_data*> all(set.data(), set.data() + set.size());
+    array_list<std::uint64_t> words;
+    for (const link_group& group : groups) {
+        const relation_data& relation = *group.relation.data_;
+        if (!group.is_level && !relation.is_grouping)
+            raise(errc::not_a_relation,
+                  text(relation.name(),
+                       " has no chunks for each target: only a relation that is "
+                       "defined as grouping() has"));
+        if (!group.is_level || group.word != 0) all.push_back(&relation.links());
+    }
+    std::ranges::sort(all, {}, &fragment_data::index);
+    const auto* const twice = std::ranges::adjacent_find(all);
+    if (twice != all.end()) error_reporter::raise_given_twice(**twice);
+    for (const fragment_data* fragment : all)
+        for (const link_group& group : groups)
+            if (fragment == &group.relation.data_->links())
+                words.push_back(group.is_level ? relation_levels::word_of(group.word) : group.word);
+    if (chunk_data* const known = owner.graph.find(all, words)) return *known;
+    owner.gate.refuse_in_phase("the first use of a chunk");
+    return owner.graph.ensure(all, words);
 }
 
 void relation_ref::raise_no_link(target source, target to) const {

@@ -158,6 +158,20 @@ public:
         relation_ref().set_acyclic();
         return *this;
     }
+    /// Makes it an exclusive, acyclic relation that divides its sources by their level: how many links
+    /// are above them. Each level up to 62 has chunks of its own, the deeper ones share chunks.
+    /// Throws `errc::fragment_in_use` if an entity has a link, and `errc::limit` if it is grouping.
+    basic_definition& leveled() {
+        relation_ref().set_leveled();
+        return *this;
+    }
+    /// Makes it an exclusive relation that divides its sources by their target: the sources of each
+    /// target have chunks of their own. A new target moves the row of its source. Throws
+    /// `errc::fragment_in_use` if an entity has a link, and `errc::limit` if it is leveled.
+    basic_definition& grouping() {
+        relation_ref().set_grouping();
+        return *this;
+    }
     /// Makes it a relation, and sets what happens to the sources of an entity when it is destroyed.
     basic_definition& when_target_destroyed(target_policy policy) {
         relation_ref().set_policy(policy);
@@ -219,7 +233,8 @@ private:
         static_assert(!std::is_void_v<T>,
                       "muster: a relation is a C++ type or a relation<T>: its links have values of "
                       "that type.");
-        return detail::relation_ref::define(store_.get(), fragment(), detail::link_types::of<T>());
+        return detail::relation_ref::define(store_.get(), fragment(), detail::link_types::of<T>(),
+                                            detail::relation_kind_of<T>);
     }
     /// Like `fragment`, to read.
     [[nodiscard]] const detail::fragment_data& known() const {

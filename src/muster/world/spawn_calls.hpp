@@ -251,7 +251,10 @@ private:
             links.each([&](const detail::change& link) {
                 add(store.catalog.ensure(link, nullptr), link.self);
             });
-            if constexpr ((... || (detail::is_with<Ts> || detail::is_to<Ts>)))
+            if constexpr (detail::has_links<Ts...>)
+                return store.catalog.grouped(store.catalog.ensure_set({fragments, count}),
+                                             {fragments, count}, {values, count});
+            else if constexpr ((... || detail::is_with<Ts>))
                 return store.catalog.ensure_set({fragments, count});
             else
                 return store.template ensure_chunk<Ts...>();
