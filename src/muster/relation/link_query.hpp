@@ -68,7 +68,7 @@ protected:
                 .order = order_,
                 .tests_components = tests_components};
     }
-    [[nodiscard]] target_finder finder() const { return link_batches::finder(*store_, asked()); }
+    [[nodiscard]] target_finder finder() const { return keep_for_batch(*store_, asked()); }
 
     /// Adds a condition, which requires a link.
     void add_link(link_condition&& wanted) {

@@ -30,6 +30,7 @@ link_test::link_test(const link_world& in, const link_condition& wanted)
         joined_ = std::make_unique<link_search>(in, wanted.joined, wanted.joined_links);
 }
 link_test::link_test(link_test&&) noexcept = default;
+link_test& link_test::operator=(link_test&&) noexcept = default;
 link_test::~link_test() = default;
 
 bool link_test::is_possible() const noexcept {

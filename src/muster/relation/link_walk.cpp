@@ -27,6 +27,8 @@ link_walk::link_walk(const link_question& asked)
     scope_guard undo([&] { delete search_; });
     plan_.order = asked.order;
     plan_.by = relation_ref::find(*asked.owner, asked.world().find_fragment(asked.order.relation));
+    const relation_data* const by = asked.world().find_relation(asked.order.relation);
+    plan_.is_grouped = by != nullptr && by->is_grouping;
     if (search_->is_possible()) {
         (void)search_->count_candidates();
         if (plan_.order.what != link_order::kind::none)
@@ -149,6 +151,13 @@ void link_walk::sort() {
     using kind = link_order::kind;
     plan_.has_ids = true;
     if (search_->is_whole() && plan_.order.what != kind::by_target) return sort_chunks();
+    if (search_->is_whole() && plan_.is_grouped) {
+        plan_.chunks.assign(search_->chunks().begin(), search_->chunks().end());
+        std::ranges::stable_sort(plan_.chunks, {}, [&](const chunk_data* chunk) {
+            return chunk->word_of(plan_.by.links());
+        });
+        return;
+    }
     const std::uint64_t null = search_->null();
     for (std::uint64_t e = search_->next(); e != null; e = search_->next()) plan_.ids.push_back(e);
     sort_ids();

@@ -102,6 +102,7 @@ private:
         array_list<std::uint64_t> ids;   // the next block; with an order, all that follow
         std::size_t next = 0;            // in `chunks`
         bool has_ids = false;            // `ids` was not visited yet
+        bool is_grouped = false;         // the words of chunks are targets by the order's relation
         bool is_streamed = false;        // more ids follow
         bool is_parted = false;          // `next` returns only ids
     } plan_;
