@@ -136,6 +136,31 @@ TYPED_TEST(grouping, links_as_arguments_name_the_chunk) {
     w.commit();
 }
 
+TYPED_TEST(grouping, copies_of_trees_join_their_own_groups_and_levels) {
+    auto& w = this->world_;
+    auto deep = w.spawn();
+    for (int i = 0; i < 70; ++i) deep = w.spawn(to(child_of, deep));
+    const auto root = w.spawn(position{0}, to<member_of>(deep));
+    const auto a = w.spawn(position{1}, to(child_of, root), to<member_of>(root));
+    const auto b = w.spawn(position{2}, to(child_of, a), to<member_of>(root), to<serves>(a));
+    w.template relate<member_of>(root, b);
+    for (const auto e : w.clone_trees(5, root)) {
+        EXPECT_EQ(w.children(e).size(), 1u);
+        EXPECT_EQ(w.template sources<member_of>(e).size(), 2u);
+    }
+    this->expect_right();
+    for (const auto e : w.clone_trees(3, root, to(child_of, deep))) EXPECT_EQ(w.level(e), 71u);
+    for (const auto e : w.clone_trees(2, root, to(child_of, a))) EXPECT_EQ(w.level(e), 2u);
+    this->expect_right();
+    const auto one = w.clone_tree(root, to(child_of, b), to<serves>(deep));
+    EXPECT_EQ(w.level(one), 3u);
+    this->expect_right();
+    w.defer();
+    const auto later = w.clone_tree(root, to(child_of, one));
+    w.commit();
+    EXPECT_EQ(w.level(later), 4u);
+}
+
 TYPED_TEST(grouping, instances_keep_their_prefab_alive) {
     auto& w = this->world_;
     const auto base = w.spawn(position{1}), special = w.spawn(position{2}, to(is_a, base));

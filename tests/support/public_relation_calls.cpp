@@ -51,6 +51,16 @@ std::vector<row> public_calls::about_relations() {
          })},
         {"clone with a link", refused,
          doing([](scene& s, entity) { s.w.clone(s.prototype, to(child_of, s.parent)); })},
+        {"clone_tree", refused, doing([](scene& s, entity) { s.w.clone_tree(s.parent); })},
+        {"clone_tree with a link", refused, doing([](scene& s, entity e) {
+             s.w.clone_tree(s.parent, velocity{}, to(child_of, e), to<likes>(e));
+         })},
+        {"clone_trees", refused, doing([](scene& s, entity e) {
+             s.w.clone_trees(3, s.parent, velocity{}, to(child_of, e));
+         })},
+        {"define remap", refused, doing([](scene& s, entity) {
+             s.w.define<velocity>().remap([](velocity&, const muster::entity_map&) {});
+         })},
         {"clone of a source", refused, doing([](scene& s, entity) { s.w.clone(s.child); })},
         {"destroy a parent", recorded, doing([](scene& s, entity) { s.w.destroy(s.parent); })},
         {"destroy a target", recorded, doing([](scene& s, entity) { s.w.destroy(s.prototype); })},

@@ -5,6 +5,7 @@
 #include <muster/entity/destroy_participant.hpp>
 #include <muster/relation/relation_data.hpp>
 #include <muster/relation/relations.hpp>
+#include <muster/relation/tree_clone.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -30,6 +31,7 @@ void relation_data::make_links() {
     engine_.catalog.take_part(made, *this);
     rollback.dismiss();
     own_.alias = &made;
+    made.remap.call = is_exclusive ? &remap_link : &remap_links;
 }
 
 void relation_data::drop_links() noexcept {
@@ -112,13 +114,15 @@ bool relation_data::arrange(slice<std::uint64_t> all) const {
     return is_leveled;
 }
 
-void relation_data::begin(std::size_t) {
+void relation_data::begin(std::size_t count) {
+    now_.is_bulk = count > 1;
     for (const std::uint64_t target : now_.reserved)
         if (link_array* const sources = find_sources(target)) sources->end_reservations();
     now_.reserved.clear();
     now_.steps.clear();
     now_.arrived = now_.called = now_.committed = 0;
     levels_.begin();
+    rows_.begin();
     edit_.is_active = std::exchange(edit_.is_fresh, false);
 }
 
@@ -147,6 +151,7 @@ void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed)
 }
 
 void relation_data::call_before(std::uint64_t) {
+    rows_.reserve();
     for (std::size_t i = now_.left; now_.is_left_for_good && i < now_.steps.size(); ++i)
         call(hook_kind::remove, now_.steps[i]);
 }
@@ -168,6 +173,7 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         link_step& made = is_new ? now_.steps.back() : now_.steps[now_.arrived++];
         made.to = link.target;
         if (made.from != made.to) reserve_source(made);
+        if (now_.is_bulk) join_group(e, value);
         if (!is_leveled) return;
         const std::uint32_t level = levels_.below(level_of(made.to));
         link.level = level & relation_levels::most;
@@ -190,7 +196,15 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
     if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
 }
 
+/// Moves an entity whose clone stayed in the group of its prototype, although its link differs.
+void relation_data::join_group(std::uint64_t e, const void* value) {
+    if (!links_->has_word) return;
+    const std::uint64_t word = word_of(value);
+    if (engine_.components.chunk_of(e).word_of(*links_) != word) rows_.add(e, *links_, word);
+}
+
 void relation_data::call_after(std::uint64_t e) {
+    rows_.reserve();
     std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
     for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i)
         kept.insert(now_.steps[i].to);
@@ -278,6 +292,7 @@ void relation_data::commit(std::uint64_t e) noexcept {
             find_sources(done.from)->erase(done.place);
     if (now_.committed != now_.steps.size()) return;
     levels_.apply();
+    rows_.apply();
     for (const link_step& done : now_.steps)  // now that all places are valid
         if (!is_null(done.from)) close_holes(done.from);
     edit_.is_active = false;

@@ -29,7 +29,12 @@ class MUSTER_API relation_data final : public value_participant {
 public:
     relation_data(engine& owner, fragment_data& own, const link_types& types,
                   row_regrouping& rows) noexcept
-        : engine_(owner), own_(own), id_(own.id), types_(types), levels_(owner, *this, rows) {}
+        : engine_(owner),
+          own_(own),
+          id_(own.id),
+          types_(types),
+          rows_(rows),
+          levels_(owner, *this, rows) {}
     ~relation_data();
 
     /// The id of the relation.
@@ -141,6 +146,7 @@ private:
                          std::size_t& which);
     link_array& ensure_sources(std::uint64_t target);
     void reserve_source(const link_step& made);
+    void join_group(std::uint64_t e, const void* value);
     void refuse_cycle(const link_step& made) const;
     [[nodiscard]] bool is_above(std::uint64_t from, std::uint64_t to) const;
     [[noreturn]] MUSTER_COLD void raise_cycle(std::uint64_t e, std::uint64_t target) const;
@@ -165,6 +171,7 @@ private:
     link_types types_;
     fragment_data* links_ = nullptr;
     sparse_array<link_array*> sources_;  // by the key of the target; owned
+    row_regrouping& rows_;
     relation_levels levels_;
 
     /// The operation that is being applied; see `value_participant`.
@@ -175,6 +182,7 @@ private:
         std::size_t committed = 0;
         std::size_t left = 0;                // the first step of the entity that has last left
         bool is_left_for_good = false;       // its steps are removals
+        bool is_bulk = false;                // several entities change
         bool is_replaced = false;            // another list replaces that of the entity
         array_list<std::uint64_t> reserved;  // targets with room for new sources
     } now_;

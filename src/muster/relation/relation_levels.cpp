@@ -34,25 +34,20 @@ void relation_levels::list_below(const entry& top, const destroy_set* dying,
 
 void relation_levels::begin() noexcept {
     planned_.clear();
-    rows_.begin();
 }
 
 void relation_levels::plan(std::uint64_t e, std::uint32_t level) {
     const std::size_t first = planned_.size();
     list_below({e, level}, nullptr, planned_);
-    if (first == planned_.size()) return;
     for (std::size_t i = first; i < planned_.size(); ++i) {
         const auto [moved, wanted] = planned_[i];
         if (word_of(wanted) != word_of(relation_.level_of(moved)))
             rows_.add(moved, relation_.links(), word_of(wanted));
     }
-    rows_.reserve();
 }
 
 void relation_levels::apply() noexcept {
-    if (planned_.empty()) return;
     set(planned_);
-    rows_.apply();
     planned_.clear();
 }
 

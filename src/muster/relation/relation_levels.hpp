@@ -49,7 +49,8 @@ public:
 
     /// Drops what was not applied.
     void begin() noexcept;
-    /// Plans the levels of all below an entity that will be at this level. O(entities below).
+    /// Plans the levels of all below an entity that will be at this level, and the moves of their
+    /// rows. O(entities below).
     void plan(std::uint64_t e, std::uint32_t level);
     void apply() noexcept;
 

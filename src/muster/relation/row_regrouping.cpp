@@ -3,12 +3,18 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
+std::size_t row_regrouping::hash_of_key::operator()(const step_key& key) const noexcept {
+    constexpr std::uint64_t factor = 0x9E37'79B9'7F4A'7C15;
+    return ((key.from->serial * factor ^ key.word) * factor ^ to_int(key.fragment->index)) * factor;
+}
+
 void row_regrouping::begin() noexcept {
-    if (steps_.empty()) return;
+    if (moves_.empty() && steps_.empty()) return;
     steps_.clear();
     moves_.clear();
     known_.clear();
     places_.clear();
+    placed_ = reserved_ = 0;
     fragment_ = nullptr;
 }
 
@@ -20,35 +26,38 @@ chunk_data& row_regrouping::place_of(std::uint64_t e) const noexcept {
 
 void row_regrouping::add(std::uint64_t e, const fragment_data& fragment, std::uint64_t word) {
     if (fragment_ != &fragment) {  // another relation
-        known_.clear();
-        for (const move& made : moves_) places_[made.e] = steps_[made.step].made->to;
+        for (; placed_ < moves_.size(); ++placed_)
+            places_[moves_[placed_].e] = steps_[moves_[placed_].step].made->to;
         fragment_ = &fragment;
     }
-    const std::uint32_t at = ensure_step(place_of(e), fragment, word);
+    const std::uint32_t at = ensure_step({&place_of(e), &fragment, word});
     moves_.push_back({e, at});
     ++steps_[at].count;
 }
 
-std::uint32_t row_regrouping::ensure_step(chunk_data& from, const fragment_data& fragment,
-                                          std::uint64_t word) {
-    const std::uint64_t key = (std::uint64_t{to_int(from.index)} << 32) + word;
+std::uint32_t row_regrouping::ensure_step(const step_key& key) {
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    const chunk_data& from = *key.from;
     array_list<std::uint64_t> words = from.words;
     std::size_t at = 0;
-    for (const fragment_data* const* owned = from.fragments.begin(); *owned != &fragment; ++owned)
+    for (const fragment_data* const* owned = from.fragments.begin(); *owned != key.fragment;
+         ++owned)
         at += (*owned)->has_word ? 1u : 0u;
-    words[at] = word;
-    steps_.push_back({engine_.catalog.regroup(from, words), 0});
+    words[at] = key.word;
+    // The graph owns the chunk, which is not const there.
+    steps_.push_back({engine_.catalog.regroup(engine_.graph.at(from.index), words), 0});
     const auto made = static_cast<std::uint32_t>(steps_.size() - 1);
     known_[key] = made;
     return made;
 }
 
 void row_regrouping::reserve() {
+    if (reserved_ == moves_.size()) return;
     std::unordered_map<chunk_data*, std::size_t> arrivals;  // steps may share a target
     for (const step& planned : steps_) arrivals[planned.made->to] += planned.count;
     for (const auto& [to, count] : arrivals)
         to->prepare_rows(count + 1, engine_.graph.row_limit(), {});
+    reserved_ = moves_.size();
 }
 
 void row_regrouping::apply() noexcept {

@@ -24,7 +24,7 @@ public:
 
     /// Drops what was not applied.
     void begin() noexcept;
-    /// Plans a move of an entity that has this fragment. May throw, as do `add` and `reserve`.
+    /// Plans a move of an entity that has this fragment. May throw, as `reserve` may.
     void add(std::uint64_t e, const fragment_data& fragment, std::uint64_t word);
     /// Makes room for all rows, and for one more in each chunk: for the row of the change itself.
     void reserve();
@@ -41,16 +41,28 @@ private:
         std::uint64_t e;
         std::uint32_t step;
     };
+    struct step_key {
+        const chunk_data* from;
+        const fragment_data* fragment;
+        std::uint64_t word;
+
+        friend bool operator==(const step_key&, const step_key&) noexcept = default;
+    };
+    struct hash_of_key {
+        std::size_t operator()(const step_key& key) const noexcept;
+    };
 
     [[nodiscard]] chunk_data& place_of(std::uint64_t e) const noexcept;
-    std::uint32_t ensure_step(chunk_data& from, const fragment_data& fragment, std::uint64_t word);
+    std::uint32_t ensure_step(const step_key& key);
 
     engine& engine_;
     std::vector<step> steps_;
     array_list<move> moves_;
-    const fragment_data* fragment_ = nullptr;                 // of the move that was added last
-    std::unordered_map<std::uint64_t, std::uint32_t> known_;  // steps of `fragment_`
-    std::unordered_map<std::uint64_t, chunk_data*> places_;   // where moves of others lead
+    std::size_t reserved_ = 0;                 // moves that have room
+    const fragment_data* fragment_ = nullptr;  // of the move that was added last
+    std::unordered_map<step_key, std::uint32_t, hash_of_key> known_;
+    std::unordered_map<std::uint64_t, chunk_data*> places_;  // where moves of other fragments lead
+    std::size_t placed_ = 0;                                 // moves that are in `places_`
 };
 
 }  // namespace MUSTER_NAMESPACE::detail
