@@ -626,7 +626,8 @@ private:
             if constexpr (!argument::is_optional)
                 state::add_link({.what = far::is_above ? kind::above : kind::of_target,
                                  .relation = by,
-                                 .component = component});
+                                 .component = component,
+                                 .is_read = !argument::is_written});
         } else {
             state::template add_shown<typename argument::type>(
                 argument::is_optional ? detail::term_kind::optional : detail::term_kind::with);

@@ -34,6 +34,10 @@ struct link_world {
     [[nodiscard]] match_list& read(const terms& question) const;
 };
 
+/// Whether a living entity has a component or, if it is only read, its fallback shows one.
+[[nodiscard]] bool shows_component(const engine& owner, std::uint64_t e,
+                                   const fragment_data& component, bool is_read) noexcept;
+
 class link_test {
 public:
     link_test(const link_world& in, const link_condition& wanted);
