@@ -16,7 +16,7 @@ bool relation_data::is_quiet(std::uint64_t e) const noexcept {
 
 auto relation_data::relate_directly(std::uint64_t e, location at, std::uint64_t target,
                                     const change& link) -> effect {
-    if (!is_quiet(e)) return effect::unknown;
+    if (is_symmetric || !is_quiet(e)) return effect::unknown;
     return is_exclusive ? move_link(e, at, target, link) : add_link(e, target, link);
 }
 
@@ -83,7 +83,7 @@ link_list& relation_data::insert_list(std::uint64_t e, link_list&& list) {
 }
 
 auto relation_data::unrelate_directly(std::uint64_t e, std::uint64_t target) -> effect {
-    if (is_exclusive || !is_quiet(e)) return effect::unknown;
+    if (is_exclusive || is_symmetric || !is_quiet(e)) return effect::unknown;
     link_list* const list = find_list(e);
     if (list == nullptr) return effect::none;
     const std::uint32_t at = find_place(e, *list, target);
