@@ -143,9 +143,14 @@ void link_mirror::apply() noexcept {
                                      made.step.e);
     }
     if (!relation_.is_exclusive) end_lists();
+}
+
+void link_mirror::finish() noexcept {
+    const std::uint64_t null = engine_.entities.null();
     for (const change& made : changes_)
         if (made.step.from != null && made.step.from != made.step.to)
             relation_.close_holes(made.step.from);
+    begin();
 }
 
 /// Changes the link of an exclusive relation. A new link moves with the row of its source, and a

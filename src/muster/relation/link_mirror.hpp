@@ -41,6 +41,8 @@ public:
     void call_hooks();
     /// Changes the links. Rows move later, with those of other plans.
     void apply() noexcept;
+    /// Closes holes, after the rows have moved.
+    void finish() noexcept;
 
 private:
     struct change {

@@ -326,7 +326,7 @@ void relation_data::commit(std::uint64_t e) noexcept {
     levels_.apply();
     mirror_.apply();
     rows_.apply();
-    mirror_.begin();
+    mirror_.finish();
     for (const link_step& done : now_.steps)  // now that all places are valid
         if (!is_null(done.from)) close_holes(done.from);
     edit_.is_active = false;
