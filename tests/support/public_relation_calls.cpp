@@ -111,6 +111,47 @@ std::vector<row> public_calls::about_relations() {
         {"first use of the chunk of a level", refused,
          doing([](scene& s, entity) { (void)s.w.chunk<velocity>(muster::level{7}); }),
          also_in_change},
+        {"query to a target", reads,
+         [](scene& s, entity e, unsigned) {
+             std::size_t found = 0;
+             s.w.query<>().to<likes>(s.prototype).each([&](entity at) { found += at == e; });
+             return found == 1 && s.w.query<>().to<likes>(s.prototype).count() == 4 &&
+                    s.w.query<>().to<likes>(s.prototype).matches(e);
+         }},
+        {"query below a root", reads,
+         [](scene& s, entity, unsigned) {
+             const auto q = s.w.query<>().under(child_of, s.parent);
+             return q.first() == s.child && q.count() == 1 && !q.empty() &&
+                    !q.explain(s.parent).empty();
+         }},
+        {"query with a join", reads,
+         [](scene& s, entity e, unsigned) {
+             return s.w.query<>().to<likes>(s.w.query<>()).matches(e) ||
+                    s.w.query<>().to<likes>(s.w.query<>()).empty();
+         }},
+        {"query top_down", reads,
+         [](scene& s, entity, unsigned) {
+             std::size_t found = 0;
+             for (auto [at] : s.w.query<>().to(child_of, s.parent).top_down())
+                 found += at == s.child ? 1u : 100u;
+             return found == 1;
+         }},
+        {"query by_target", reads,
+         [](scene& s, entity, unsigned) {
+             std::size_t found = 0;
+             s.w.query<>().by_target(child_of).each_chunk(
+                 [&](const auto& rows) { found += rows.size(); });
+             return found >= 1 && s.w.query<>().bottom_up().count() >= 1;
+         }},
+        {"each_link", reads,
+         [](scene& s, entity, unsigned) {
+             std::size_t found = 0;
+             s.w.query<>().each_link<likes>(
+                 [&](entity, entity to, const likes&) { found += to == s.prototype; });
+             return found == 4;
+         }},
+        {"batch by link", refused,
+         doing([](scene& s, entity) { s.w.query<>().to<likes>(s.prototype).set(velocity{}); })},
         {"has of a relation", reads,
          [](scene& s, entity e, unsigned) { return s.w.has<likes>(e); }},
     };

@@ -64,6 +64,16 @@ void notifier::after(const transition& step, std::uint64_t e, location at) {
     }
 }
 
+bool notifier::notifies_first(chunk_data& into, const chunk_data& given) const noexcept {
+    if (!notifies_insert(into)) return false;
+    return calls_at_birth() ||
+           std::ranges::any_of(into.fragments, [&](const fragment_data* fragment) {
+               const value_participant* const room = fragment->participant;
+               return room != nullptr ? !room->is_quiet() || !given.has(*fragment)
+                                      : fragment->hooks.has(insert_hooks);
+           });
+}
+
 void notifier::prepare(fragment_data& fragment, hook_kind kind, std::size_t count) {
     if (fragment.participant != nullptr) fragment.participant->begin(count);
     fragment.hooks.prepare(kind, count);

@@ -60,6 +60,9 @@ public:
     [[nodiscard]] bool notifies_insert(chunk_data& into) const noexcept {
         return graph_.refresh(into).notifies_insert || calls_at_birth();
     }
+    /// Whether anyone but participants of these fragments is to be notified of an entity that is
+    /// created in this chunk. Participants then take part by `prepare_first` and `commit_first`.
+    [[nodiscard]] bool notifies_first(chunk_data& into, const chunk_data& given) const noexcept;
     [[nodiscard]] bool notifies_remove(chunk_data& from) const noexcept {
         return graph_.refresh(from).notifies_remove || calls_at_death();
     }

@@ -93,6 +93,9 @@ public:
     void call_before(std::uint64_t e) override;
     void call_after(std::uint64_t e) override;
     void commit(std::uint64_t e) noexcept override;
+    [[nodiscard]] bool is_quiet() const noexcept override;
+    void prepare_first(const void* value) override;
+    void commit_first(std::uint64_t e, void* value) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
     // ---- steps of changes ----------------------------------------------------------------------
@@ -119,6 +122,9 @@ public:
     /// May throw, and has changed nothing then.
     effect relate_directly(std::uint64_t e, location at, std::uint64_t target, const change& link);
     effect unrelate_directly(std::uint64_t e, std::uint64_t target);
+    /// See `relation_ref::prepare_source`.
+    [[nodiscard]] source_place prepare_source(list_index types, slice<fragment_data* const> set,
+                                              std::uint64_t target);
 
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
@@ -168,11 +174,12 @@ private:
     void commit_one(const link_step& done) noexcept;
     void commit_new(std::uint64_t e, link_list& list) noexcept;
     void commit_edit(std::uint64_t e) noexcept;
-    [[nodiscard]] bool is_quiet(std::uint64_t e) const noexcept;
+    [[nodiscard]] bool changes_directly(std::uint64_t e) const noexcept;
     effect move_link(std::uint64_t e, location at, std::uint64_t target, const change& given);
     effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
+    [[nodiscard]] chunk_data* find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word);
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
@@ -186,6 +193,14 @@ private:
     row_regrouping& rows_;
     relation_levels levels_;
     link_mirror mirror_;  // if the relation is symmetric
+    /// The chunk of new sources with values of these types.
+    struct source_chunk {
+        list_index types{};
+        std::uint64_t word = 0;
+        std::uint64_t epoch = 0;  // of the graph
+        chunk_data* chunk = nullptr;
+    };
+    source_chunk recent_[16]{};
 
     /// The operation that is being applied; see `value_participant`.
     struct operation {

@@ -151,6 +151,11 @@ void relation_ref::clone_many(engine& owner, id_span out, const target& prototyp
     made.copy_to(out);
 }
 
+source_place relation_ref::prepare_source(list_index types, slice<fragment_data* const> set,
+                                          std::uint64_t target) const {
+    return data_->prepare_source(types, set, target);
+}
+
 void relation_ref::set_exclusive() {
     relations_of(*engine_).set_exclusive(*data_);
 }

@@ -63,6 +63,13 @@ struct link_ends {
     [[nodiscard]] bool is_single() const noexcept { return first == nullptr && count != 0; }
 };
 
+/// The place of a new source of an exclusive relation.
+struct source_place {
+    chunk_data* into = nullptr;     // has room for its row; null: there is no such place
+    std::byte* links = nullptr;     // the base of the links in this chunk
+    link_array* sources = nullptr;  // of the target; has room for it
+    std::uint32_t level : 30 = 0;   // of the source, in a leveled relation
+};
 struct link_group;
 /// Whether a source comes before another; may throw.
 using source_order = bool (*)(void* context, std::uint64_t a, std::uint64_t b);
@@ -95,6 +102,12 @@ public:
     /// Like `clone`, for each element of `out`; all or none.
     static void clone_many(engine& owner, id_span out, const target& prototype,
                            chunk_data& given_chunk, const row_values& given);
+
+    /// Prepares the creation of an entity with values of these fragments and a link to this living
+    /// entity. Finds no place if the relation is not exclusive, or if anyone is to be notified.
+    /// `types` is the number of the list of arguments.
+    [[nodiscard]] source_place prepare_source(list_index types, slice<fragment_data* const> set,
+                                              std::uint64_t target) const;
 
     explicit operator bool() const noexcept { return data_ != nullptr; }
 
