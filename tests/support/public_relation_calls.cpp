@@ -111,6 +111,12 @@ std::vector<row> public_calls::about_relations() {
              return has_one(s.w.ancestors(s.child), s.parent) &&
                     has_one(s.w.descendants(s.parent), s.child);
          }},
+        {"place_before", refused,
+         doing([](scene& s, entity) { s.w.place_before(s.child, s.child); })},
+        {"sort_sources", refused, doing([](scene& s, entity) {
+             s.w.sort_sources<child_of>(s.parent, [](entity a, entity b) { return b < a; });
+         })},
+        {"arrange", refused, doing([](scene& s, entity) { s.w.arrange(child_of); })},
         {"chunk of a level", reads,
          [](scene& s, entity, unsigned) { return s.w.chunk(muster::level{1}).size() == 1; }},
         {"first use of the chunk of a level", refused,

@@ -211,6 +211,13 @@ public:
         relation_ref().set_grouping();
         return *this;
     }
+    /// Makes it a relation that holds in both directions: relating a to b also relates b to a, with the
+    /// same value. Throws `errc::fragment_in_use` if an entity has a link, `errc::cycle` if it is
+    /// acyclic, `errc::limit` if it is grouping, and `errc::not_copyable`.
+    basic_definition& symmetric() {
+        relation_ref().set_symmetric();
+        return *this;
+    }
     /// Makes it a relation, and sets what happens to the sources of an entity when it is destroyed.
     basic_definition& when_target_destroyed(target_policy policy) {
         relation_ref().set_policy(policy);
