@@ -26,13 +26,11 @@ int main() {
 
     const auto show = [&] {
         // Parents come before their children, so the place of the parent is new already.
-        for (const muster::entity root : {tank, wreck}) {
-            w.get<place>(root) = {w.get<offset>(root).x, w.get<offset>(root).y};
-            for (const muster::entity e : w.descendants(root)) {
-                const place above = w.get<place>(w.parent(e));
-                w.get<place>(e) = {above.x + w.get<offset>(e).x, above.y + w.get<offset>(e).y};
-            }
-        }
+        w.query<place, const offset, muster::up<const place*>>().top_down().each(
+            [](place& out, const offset& at, const place* parent) {
+                out = parent != nullptr ? place{parent->x + at.x, parent->y + at.y}
+                                        : place{at.x, at.y};
+            });
         w.query<const name, const place>().each(
             [&](muster::entity e, const name& n, const place& p) {
                 std::printf("%*s%s at %d %d\n", static_cast<int>(2 * w.level(e)), "",

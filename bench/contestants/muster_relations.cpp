@@ -51,6 +51,15 @@ public:
     void destroy_tree(entity root) { w_.destroy(root); }
     [[nodiscard]] std::size_t count_nodes() { return w_.count<local_place>(); }
     [[nodiscard]] bool alive(entity e) const { return w_.alive(e); }
+    [[nodiscard]] world_place place_of(entity e) { return w_.get<world_place>(e); }
+    void arrange() { w_.arrange(child_of); }
+    auto transform() {
+        return [q = w_.query<world_place, const local_place, up<const world_place*>>().top_down()] {
+            q.each([](world_place& out, const local_place& at, const world_place* parent) {
+                place_below(out, at, parent != nullptr ? *parent : world_place{});
+            });
+        };
+    }
 
 private:
     world w_;
