@@ -216,7 +216,8 @@ private:
                                  .is_read = !argument::is_written});
         } else {
             state::template add_shown<typename argument::type>(
-                argument::is_optional ? detail::term_kind::optional : detail::term_kind::with);
+                argument::is_optional ? detail::term_kind::optional : detail::term_kind::with,
+                argument::is_written);
         }
     }
 

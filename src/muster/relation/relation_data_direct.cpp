@@ -11,7 +11,7 @@
 namespace MUSTER_NAMESPACE::detail {
 
 bool relation_data::is_quiet() const noexcept {
-    return own_.hooks.is_quiet() && links_->hooks.is_quiet();
+    return !is_symmetric && own_.hooks.is_quiet() && links_->hooks.is_quiet();
 }
 
 bool relation_data::changes_directly(std::uint64_t e) const noexcept {

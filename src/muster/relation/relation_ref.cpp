@@ -172,6 +172,22 @@ void relation_ref::set_grouping() {
     relations_of(*engine_).set_grouping(*data_);
 }
 
+void relation_ref::set_symmetric() {
+    relations_of(*engine_).set_symmetric(*data_);
+}
+
+void relation_ref::place_before(const target& source, const target& sibling) const {
+    relations_of(*engine_).sorter_of(*data_).place_before(source, sibling);
+}
+
+void relation_ref::sort_sources(const target& of, source_order order, void* context) const {
+    relations_of(*engine_).sorter_of(*data_).sort(of, order, context);
+}
+
+void relation_ref::arrange() const {
+    relations_of(*engine_).sorter_of(*data_).arrange();
+}
+
 void relation_ref::set_policy(target_policy policy) noexcept {
     data_->policy = policy;
 }

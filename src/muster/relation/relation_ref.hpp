@@ -71,6 +71,8 @@ struct source_place {
     std::uint32_t level : 30 = 0;   // of the source, in a leveled relation
 };
 struct link_group;
+/// Whether a source comes before another; may throw.
+using source_order = bool (*)(void* context, std::uint64_t a, std::uint64_t b);
 
 class MUSTER_API relation_ref {
 public:
@@ -113,6 +115,7 @@ public:
     void set_acyclic();
     void set_leveled();
     void set_grouping();
+    void set_symmetric();
     void set_policy(target_policy policy) noexcept;
     [[nodiscard]] bool is_exclusive() const noexcept;
     [[nodiscard]] fragment_data& links() const noexcept;
@@ -121,6 +124,11 @@ public:
     bool relate(target source, target to, const change& link);
     bool unrelate(target source, std::uint64_t to, const change& link);
     std::size_t unrelate_all(target source);
+
+    /// See `link_sorter`.
+    void place_before(const target& source, const target& sibling) const;
+    void sort_sources(const target& of, source_order order, void* context) const;
+    void arrange() const;
 
     // An empty relation has no links. All accept any id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;

@@ -62,6 +62,8 @@ public:
     virtual void prepare_first(const void*) {}
     /// `value` may be modified.
     virtual void commit_first(std::uint64_t, void*) noexcept {}
+    /// All values of the operation have arrived. Reserves what `commit` needs, before the first hook.
+    virtual void reserve() {}
     /// Call the room's own hooks, for the entity that has last left or arrived.
     virtual void call_before(std::uint64_t) {}
     virtual void call_after(std::uint64_t) {}
