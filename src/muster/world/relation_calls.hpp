@@ -332,7 +332,7 @@ private:
     template <class R>
     [[nodiscard]] ref find_relation(const R& relation) const noexcept {
         if constexpr (detail::is_run_time_relation<R>)
-            return ref::find(store_, store_.find_fragment(relation.id()));
+            return ref::find(store_, store_.template find_fragment<value_of<R>>(relation.id()));
         else
             return find_relation<R>();
     }
