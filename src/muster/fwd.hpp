@@ -47,6 +47,8 @@ class basic_definition;
 struct component_type;
 template <class Layout, class... Ts>
 class basic_query;  // const Layout: of a const world
+template <class Layout, class... Ts>
+class basic_link_query;
 template <class Layout = layouts::bound>
 class basic_connection;
 template <class Layout = layouts::bound>

@@ -68,6 +68,9 @@ std::vector<row> public_calls::about_relations() {
          doing([](scene& s, entity) { s.w.define<unused>().relation(); })},
         {"on_relate", refused, doing([](scene& s, entity) { s.w.on_relate<likes>([] {}); })},
         {"on_unrelate", refused, doing([](scene& s, entity) { s.w.on_unrelate(child_of, [] {}); })},
+        {"observer of links", refused, doing([](scene& s, entity) {
+             (void)s.w.observer<>().related<likes>().unrelated(child_of);
+         })},
         {"related", reads,
          [](scene& s, entity e, unsigned) { return s.w.related<likes>(e, s.prototype); }},
         {"link", reads,

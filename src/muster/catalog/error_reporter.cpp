@@ -100,6 +100,13 @@ void error_reporter::raise_given_twice(const fragment_data& fragment) {
           text(fragment.name, " is passed twice: an entity has at most one value per fragment"));
 }
 
+void error_reporter::raise_alias(std::string_view name) {
+    raise(errc::type_mismatch,
+          text(name,
+               " is a relation, which cannot be a component: relate two entities with "
+               "relate(), and query with to() or with()"));
+}
+
 void error_reporter::raise_no_fragment(std::uint64_t f, const char* call,
                                        const std::source_location* where) const {
     const std::string place = place_of(call, where);

@@ -54,6 +54,8 @@ public:
     [[noreturn]] MUSTER_COLD void raise_no_clone(target prototype,
                                                  const fragment_data& fragment) const;
     [[noreturn]] MUSTER_COLD static void raise_given_twice(const fragment_data& fragment);
+    /// A relation was used as a component.
+    [[noreturn]] MUSTER_COLD static void raise_alias(std::string_view name);
     /// Throws: explains why this id cannot be used as a fragment. `where` may be null.
     [[noreturn]] MUSTER_COLD void raise_no_fragment(std::uint64_t f, const char* call,
                                                     const std::source_location* where) const;

@@ -119,9 +119,11 @@ std::size_t batch::remove_all(const target_finder& finder, slice<const std::uint
     array_list<change_shape> changes;
     for (const std::uint64_t f : fragments) {
         if (engine_.entities.is_foreign(f)) engine_.errors.raise_no_fragment(f, "remove", nullptr);
-        if (fragment_data* const fragment = engine_.fragments.find(f))
+        if (fragment_data* fragment = engine_.fragments.find(f)) {
+            if (fragment->alias != nullptr) fragment = fragment->alias;
             if (std::ranges::find(changes, fragment, &change_shape::fragment) == changes.end())
                 changes.push_back({fragment, change_kind::remove});
+        }
     }
     return change_all(finder, {changes.data(), changes.size()}, {}, "remove");
 }

@@ -34,6 +34,10 @@ namespace detail {
 template <class, class, class, class>
 struct system_body;
 
+/// The calls that concern links, in <muster/relation/link_query.hpp>.
+template <class Query>
+class link_terms;
+
 /// Complete in <muster/system/parallel.hpp>.
 template <class>
 struct parallel_header;
@@ -71,7 +75,8 @@ consteval bool has_parallel_header() {
 /// fragment of a type that the world has not used: no entity has it. Any threads may call it at the
 /// same time.
 template <class Layout, class... Ts>
-class basic_query : public detail::query_batch<Layout> {
+class basic_query : public detail::query_batch<Layout>,
+                    public detail::link_terms<basic_query<Layout, Ts...>> {
     using base = detail::query_batch<Layout>;
     using state = detail::query_state<Layout>;
     using world_type = detail::query_world<Layout>;
@@ -250,7 +255,6 @@ private:
 
     using base::store_;
     using state::add_list;
-    using state::add_term;
     using state::add_terms;
     using state::cache_;
     using state::has_no_terms;
@@ -274,8 +278,8 @@ private:
             !world_type::is_const || (... && !argument<Ts>::is_written),
             "muster: this world is const, so its queries only read: take const components, "
             "such as query<const position>() or const position&.");
-        (add_term(argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
-                  state::template ensure_typed<typename argument<Ts>::type>()),
+        (state::template add_shown<typename argument<Ts>::type>(
+             argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with),
          ...);
     }
 

@@ -18,9 +18,11 @@ namespace MUSTER_NAMESPACE::detail {
 /// all. If a change fails or a hook throws, the others continue, and the first exception is
 /// rethrown at the end. In a scope, `patch` and `clone` do not see pending batches. In a parallel
 /// phase, all calls throw `errc::in_scope`. O(matching entities).
-template <class Layout>
-class query_batch : public query_state<Layout> {
-    using base = query_state<Layout>;
+///
+/// `State` is a `query_state` with the conditions of the query.
+template <class Layout, class State = query_state<Layout>>
+class query_batch : public State {
+    using base = State;
     using store_type = store<Layout>;
 
 public:
@@ -110,8 +112,8 @@ protected:
 };
 
 /// The batch calls of a query of a const world: the compiler refuses each with one sentence.
-template <class Layout>
-class query_batch<const Layout> : public query_state<const Layout> {
+template <class Layout, class State>
+class query_batch<const Layout, State> : public State {
 public:
     template <class... Us>
     std::size_t set(const Us&...) const {
@@ -135,7 +137,7 @@ public:
     }
 
 protected:
-    using query_state<const Layout>::query_state;
+    using State::State;
 
 private:
     template <class... Us>

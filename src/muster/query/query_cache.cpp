@@ -337,6 +337,8 @@ void query_cache::sort(match_list& list) const {
 // ---- explain -----------------------------------------------------------------------------------
 
 std::string query_cache::name_of(const term& wanted) const {
+    if (const fragment_data& named = named_by(wanted); named.alias != nullptr)
+        return std::string(named.name);
     std::string all;
     (void)any_fragment(wanted, [&](const fragment_data& fragment) {
         if (&fragment != &no_fragment) all += text(all.empty() ? "" : " or ", fragment.name);

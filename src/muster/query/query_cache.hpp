@@ -126,10 +126,10 @@ public:
     /// threads do not count, because the chunks have not changed since these began.
     [[nodiscard]] match_list& ensure_shared(const terms& question, bool has_loops = true);
 
-    /// Returns the current fragment of a term, or `no_fragment`.
+    /// Returns the current fragment of a term, or `no_fragment`. Of a relation, that of its links.
     [[nodiscard]] const fragment_data& fragment_of(const term& wanted) const noexcept {
-        return wanted.is_typed ? fragments_.find(static_cast<type_index>(wanted.type_or_id))
-                               : fragments_.lookup(wanted.type_or_id);
+        const fragment_data& named = named_by(wanted);
+        return named.alias == nullptr || wanted.is_shown ? named : *named.alias;
     }
 
     /// Returns how the rows of the chunk satisfy the fragments of the term, whatever its kind.
@@ -152,6 +152,11 @@ public:
 private:
     struct lock;
 
+    /// Returns the fragment that a term names.
+    [[nodiscard]] const fragment_data& named_by(const term& wanted) const noexcept {
+        return wanted.is_typed ? fragments_.find(static_cast<type_index>(wanted.type_or_id))
+                               : fragments_.lookup(wanted.type_or_id);
+    }
     void refresh(match_list& list, bool has_loops);
     void find_sparse(match_list& list) const;
     void add_plain(match_list& list) const;

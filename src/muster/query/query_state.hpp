@@ -62,20 +62,26 @@ public:
     /// any id.
     [[nodiscard]] std::string explain(id_type e) const {
         world_.require();
+        return explain_as(e, is_match(e), {});
+    }
+
+protected:
+    /// Explains why the entity matches or not. `more` describes conditions besides the terms.
+    [[nodiscard]] std::string explain_as(id_type e, bool matches, const std::string& more) const {
         const auto* const found = store_->find(e);
         if (found == nullptr)
             return text(store_->errors.describe(e.value()), " does not match: it is not alive");
         const chunk_data& chunk = store_->graph.at(found->chunk());
-        const std::string why = cache_->explain(terms_, chunk, e.value());
+        std::string why = cache_->explain(terms_, chunk, e.value());
+        if (!more.empty()) why += text(why.empty() ? "" : "; ", more);
         if (!store_->components.has_any(e.value()))
             return text(store_->errors.describe(e.value()),
                         " does not match: it has no components, and queries "
                         "return only entities with components");
-        return text(store_->errors.describe(e.value()),
-                    is_match(e) ? " matches" : " does not match", why.empty() ? "" : ": ", why);
+        return text(store_->errors.describe(e.value()), matches ? " matches" : " does not match",
+                    why.empty() ? "" : ": ", why);
     }
 
-protected:
     using store_type = typename world_type::store_type;
     using here_type = walk_here<typename world_type::layout>;
     static constexpr bool is_const = world_type::is_const;
@@ -98,6 +104,18 @@ protected:
         // Creates the fragment now, so that its number does not depend on which entity is first.
         if constexpr (!is_const) (void)store_->template ensure_fragment<T>();
         return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
+    }
+    /// Adds a component that loops read. Throws `errc::type_mismatch` for a relation.
+    template <class T>
+    void add_shown(term_kind kind) {
+        const term_name fragment = ensure_typed<T>();
+        if (store_->template find_fragment<T>().alias != nullptr) [[unlikely]]
+            error_reporter::raise_alias(type_name<T>());
+        terms_.add({.type_or_id = fragment.type_or_id,
+                    .kind = kind,
+                    .is_typed = true,
+                    .group = 0,
+                    .is_shown = true});
     }
     template <class F>
     [[nodiscard]] term_name named(const F& fragment) const {
@@ -130,10 +148,6 @@ protected:
             return id_type(fragment);
         else
             return store_->id_of(store_->template ensure_fragment<F>());
-    }
-    void add_term(term_kind kind, term_name fragment) {
-        terms_.add({fragment.type_or_id, kind, fragment.is_typed, 0});
-        list_ = nullptr;
     }
     void add_list(term_kind kind, std::span<const term_name> list) {
         cache_->add_list(terms_, kind, list);
@@ -202,6 +216,11 @@ protected:
         return {};
     }
 
+private:
+    template <class>
+    friend class link_terms;
+
+protected:
     lifetime_ref world_;  // every public call begins with `require`
     store_type* store_ = nullptr;
     query_cache* cache_ = nullptr;

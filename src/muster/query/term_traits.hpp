@@ -16,6 +16,11 @@ namespace MUSTER_NAMESPACE::detail {
 template <class T>
 struct query_column;
 
+/// Whether a query argument is a component of another entity, which only a later room can read. It is no
+/// term of the query.
+template <class T>
+inline constexpr bool is_far = false;
+
 /// Traits of a query argument, which is `T`, `const T`, `T*` or `const T*`. They state the
 /// component type, whether it may be missing, and what a callback takes.
 template <class T>

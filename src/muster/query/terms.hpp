@@ -35,6 +35,7 @@ struct term {
     bool is_typed;
     std::uint8_t group;                              // for `any`
     resolver_index resolver = resolver_index::none;  // none: the term is this one fragment
+    bool is_shown = false;  // loops read the values, so the term never stands for an alias
 
     friend constexpr bool operator==(const term&, const term&) noexcept = default;
 };

@@ -15,7 +15,7 @@
 #include <muster/base/array_list.hpp>
 #include <muster/base/slice.hpp>
 #include <muster/query/query_cache.hpp>
-#include <muster/store/store.hpp>
+#include <muster/store/compiled_store.hpp>
 
 #include <bit>
 #include <cstddef>

@@ -16,11 +16,19 @@ namespace detail {
 class end_cursor {
 public:
     explicit end_cursor(const link_ends& ends) noexcept
-        : at_(ends.first), last_(ends.last), only_(ends.only), is_single_(ends.is_single()) {
+        : first_(ends.first),
+          at_(ends.first),
+          last_(ends.last),
+          only_(ends.only),
+          is_single_(ends.is_single()) {
         skip();
     }
     [[nodiscard]] bool is_done() const noexcept { return at_ == last_ && !is_single_; }
     [[nodiscard]] std::uint64_t get() const noexcept { return is_single_ ? only_ : at_->other; }
+    /// Returns the place of the end in its list.
+    [[nodiscard]] std::size_t place() const noexcept {
+        return static_cast<std::size_t>(at_ - first_);
+    }
     void next() noexcept {
         if (is_single_)
             is_single_ = false;
@@ -33,6 +41,7 @@ private:
     void skip() noexcept {
         while (at_ != last_ && at_->is_hole) ++at_;
     }
+    const link_end* first_;
     const link_end* at_;
     const link_end* last_;
     std::uint64_t only_;

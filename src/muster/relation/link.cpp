@@ -1,4 +1,5 @@
 #include <muster/base/error.hpp>
+#include <muster/base/integer.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
 #include <muster/relation/link.hpp>
@@ -13,7 +14,8 @@ void link_array::reserve(std::size_t count) {
         raise(errc::limit, "an entity cannot have more than 4,294,967,280 links of a relation");
     const std::size_t wanted = all_.size() + count;
     if (wanted <= all_.capacity()) return;
-    all_.reserve(wanted < 2 * all_.size() ? 2 * all_.size() : wanted);
+    const std::size_t more = larger(4, 2 * all_.size());
+    all_.reserve(larger(wanted, more));
 }
 
 link_list::link_list(const link_list& other) : is_removal(other.is_removal), type_(other.type_) {

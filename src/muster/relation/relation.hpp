@@ -50,6 +50,10 @@ using relation = basic_relation<T, layouts::bound>;
 
 namespace detail {
 
+/// As a fragment, a relation means any target.
+template <class T, class Layout>
+inline constexpr bool is_fragment_argument<basic_relation<T, Layout>> = true;
+
 template <class R>
 inline constexpr bool is_run_time_relation = false;
 template <class T, class Layout>

@@ -251,6 +251,7 @@ void relation_data::begin(std::size_t) {
         if (link_array* const sources = find_sources(target)) sources->end_reservations();
     now_.reserved.clear();
     now_.steps.clear();
+    now_.notes.clear();
     now_.arrived = now_.called = now_.committed = 0;
     edit_.is_active = std::exchange(edit_.is_fresh, false);
 }
@@ -260,6 +261,26 @@ void relation_data::call(hook_kind kind, const link_step& what) {
     if (!own_.hooks.has_user(to_bits(kind))) return;
     link_step given = what;
     engine_.notifier.run(own_.hooks, kind, what.e, &given);
+}
+
+/// Calls the hooks of one link, and makes room for the notes of observers.
+void relation_data::call_and_note(hook_kind kind, const link_step& what) {
+    call(kind, what);
+    if (!own_.hooks.has_logs()) return;
+    const bool is_assigned = kind == hook_kind::insert && what.from == what.to;
+    now_.notes.push_back({what.e, is_assigned ? hook_kind::assign : kind});
+    prepare_notes(now_.notes);
+}
+
+void relation_data::prepare_notes(const array_list<link_note>& all) {
+    if (all.empty()) return;
+    for (const hook_kind kind : {hook_kind::insert, hook_kind::assign, hook_kind::remove})
+        own_.hooks.prepare(kind, all.size());
+}
+
+void relation_data::note(array_list<link_note>& all) noexcept {
+    for (const link_note& change : all) own_.hooks.note(change.kind, change.e);
+    all.clear();
 }
 
 void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed) {
@@ -280,7 +301,7 @@ void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed)
 
 void relation_data::call_before(std::uint64_t) {
     for (std::size_t i = now_.left; now_.is_left_for_good && i < now_.steps.size(); ++i)
-        call(hook_kind::remove, now_.steps[i]);
+        call_and_note(hook_kind::remove, now_.steps[i]);
 }
 
 void relation_data::ending(std::uint64_t e, const void* value) {
@@ -324,9 +345,9 @@ void relation_data::call_after(std::uint64_t e) {
         kept.insert(now_.steps[i].to);
     for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called)
         if (const link_step& made = now_.steps[now_.called]; !is_null(made.to))
-            call(hook_kind::insert, made);
+            call_and_note(hook_kind::insert, made);
         else if (now_.is_replaced && !kept.contains(made.from))
-            call(hook_kind::remove, made);
+            call_and_note(hook_kind::remove, made);
 }
 
 /// Does all of a new link that can fail.
@@ -401,6 +422,7 @@ void relation_data::commit(std::uint64_t e) noexcept {
         else if (const link_step& done = now_.steps[now_.committed]; !is_null(done.from))
             find_sources(done.from)->erase(done.place);
     if (now_.committed != now_.steps.size()) return;
+    note(now_.notes);
     for (const link_step& done : now_.steps)  // now that all places are valid
         if (!is_null(done.from)) close_holes(done.from);
     edit_.is_active = false;

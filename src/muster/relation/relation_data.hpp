@@ -22,6 +22,7 @@ namespace MUSTER_NAMESPACE::detail {
 struct engine;
 class destroy_set;
 struct fragment_loss;
+struct location;
 
 class MUSTER_API relation_data final : public value_participant {
 public:
@@ -75,6 +76,18 @@ public:
     void commit(std::uint64_t e) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
+    // ---- changes of which no one is notified ---------------------------------------------------
+
+    enum class effect : std::uint8_t {
+        unknown,  // nothing has changed: the change needs an edit
+        none,     // the link was there already, or was not
+        changed,  // a link was added, moved or removed
+    };
+    /// Relates living entities, if no one is to be notified of that. `link` describes the change.
+    /// May throw, and has changed nothing then.
+    effect relate_directly(std::uint64_t e, location at, std::uint64_t target, const change& link);
+    effect unrelate_directly(std::uint64_t e, std::uint64_t target);
+
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
     void collect(destroy_set& dying, std::uint64_t e) const;
@@ -106,6 +119,13 @@ public:
     }
 
 private:
+    struct destruction;
+    /// A change of links for the observers of the relation, who hear of it when no hook can prevent it.
+    struct link_note {
+        std::uint64_t e;
+        hook_kind kind;
+    };
+
     [[nodiscard]] bool is_null(std::uint64_t e) const noexcept;
     [[nodiscard]] std::uint32_t find_place(std::uint64_t source, const link_list& list,
                                            std::uint64_t target) const noexcept;
@@ -125,7 +145,16 @@ private:
     void commit_edit(std::uint64_t e) noexcept;
     void close_holes(link_list& list) const noexcept;
     void close_holes(std::uint64_t target) noexcept;
+    [[nodiscard]] bool is_quiet(std::uint64_t e) const noexcept;
+    effect move_link(std::uint64_t e, location at, std::uint64_t target, const change& given);
+    effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
+    link_list& insert_list(std::uint64_t e, link_list&& list);
+    link_array& reserve_sources(std::uint64_t target);
     void call(hook_kind kind, const link_step& what);
+    void call_and_note(hook_kind kind, const link_step& what);
+    void list_notes(const destroy_set& dying, destruction& made);
+    void prepare_notes(const array_list<link_note>& all);
+    void note(array_list<link_note>& all) noexcept;
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
@@ -140,6 +169,7 @@ private:
     /// The operation that is being applied; see `value_participant`.
     struct operation {
         array_list<link_step> steps;
+        array_list<link_note> notes;
         std::size_t arrived = 0;  // steps that have their new target, if they have one
         std::size_t called = 0;   // steps whose hooks were called after the move
         std::size_t committed = 0;
@@ -161,6 +191,7 @@ private:
         const destroy_set* of;
         array_list<link_step> passed_on;  // links that it moves to other targets
         array_list<link_step> shrunk;     // links that it removes from lists that stay
+        array_list<link_note> notes;
     };
     std::vector<destruction> destructions_;  // the innermost last
 };

@@ -41,8 +41,12 @@ std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& d
 }
 
 void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
-    if (dying.has(links_->id)) return;
-    destruction made{&dying, {}, {}};
+    destruction made{&dying, {}, {}, {}};
+    if (own_.hooks.has_logs()) list_notes(dying, made);
+    if (dying.has(links_->id)) {
+        if (!made.notes.empty()) destructions_.push_back(std::move(made));
+        return;
+    }
     std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
     for (const std::uint64_t e : dying.all())
         each_source(e, [&](const link_end& source) {
@@ -65,7 +69,28 @@ void relation_data::release(const destroy_set& dying, array_list<fragment_loss>&
         if (is_all) count = 0;
         return is_all;
     });
-    if (!made.passed_on.empty() || !made.shrunk.empty()) destructions_.push_back(std::move(made));
+    if (!made.passed_on.empty() || !made.shrunk.empty() || !made.notes.empty())
+        destructions_.push_back(std::move(made));
+}
+
+/// Lists the sources that lose links, or whose links are passed on.
+void relation_data::list_notes(const destroy_set& dying, destruction& made) {
+    if (dying.has(links_->id)) {
+        for (const std::uint64_t e : engine_.components.owners_of(*links_))
+            made.notes.push_back({e, hook_kind::remove});
+        return;
+    }
+    for (const std::uint64_t e : dying.all()) {
+        each_source(e, [&](const link_end& source) {
+            if (dying.has(source.other)) return;
+            const std::uint64_t to = policy == target_policy::pass_on && is_exclusive
+                                         ? survivor(e, dying)
+                                         : engine_.entities.null();
+            const bool is_lost = is_null(to) || to == source.other;
+            made.notes.push_back({source.other, is_lost ? hook_kind::remove : hook_kind::insert});
+        });
+        if (count_targets(e) != 0) made.notes.push_back({e, hook_kind::remove});
+    }
 }
 
 void relation_data::cancel(const destroy_set& dying) noexcept {
@@ -75,6 +100,7 @@ void relation_data::cancel(const destroy_set& dying) noexcept {
 void relation_data::prepare(const destroy_set& dying) {
     if (destructions_.empty() || destructions_.back().of != &dying) return;
     const destruction& made = destructions_.back();
+    prepare_notes(made.notes);
     for (const link_step& link : made.passed_on) {
         engine_.catalog.mark_for_destroy(link.to);
         now_.reserved.push_back(link.to);
@@ -88,12 +114,13 @@ void relation_data::prepare(const destroy_set& dying) {
 }
 
 void relation_data::finish(const destroy_set& dying) noexcept {
-    if (dying.has(links_->id)) return clear();
-    destruction made{&dying, {}, {}};
+    destruction made{&dying, {}, {}, {}};
     if (!destructions_.empty() && destructions_.back().of == &dying) {
         made = std::move(destructions_.back());
         destructions_.pop_back();
     }
+    note(made.notes);
+    if (dying.has(links_->id)) return clear();
     for (const link_step& link : made.passed_on) {
         link_head& head = *find_link(link.e);
         head.target = link.to;

@@ -102,6 +102,13 @@ std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
     return first != all.last ? first->other : engine_->entities.null();
 }
 
+std::uint32_t relation_ref::level_of(std::uint64_t source) const noexcept {
+    std::uint32_t level = 0;
+    const std::uint64_t null = engine_->entities.null();
+    for (std::uint64_t at = target_of(source); at != null; at = target_of(at)) ++level;
+    return level;
+}
+
 void* relation_ref::find_value(std::uint64_t source, std::uint64_t target) const noexcept {
     return data_ != nullptr ? data_->find_value(source, target) : nullptr;
 }

@@ -95,6 +95,9 @@ public:
 
     // An empty relation has no links. All accept any id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;
+    /// Returns how many links are above an entity of an exclusive, acyclic relation. O(1) if it is
+    /// leveled, else O(level).
+    [[nodiscard]] std::uint32_t level_of(std::uint64_t source) const noexcept;
     [[nodiscard]] void* find_value(std::uint64_t source, std::uint64_t target) const noexcept;
     [[nodiscard]] link_ends targets(std::uint64_t source) const noexcept;
     [[nodiscard]] link_ends sources(std::uint64_t target) const noexcept;

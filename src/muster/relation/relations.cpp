@@ -120,12 +120,17 @@ void relations::set_acyclic(relation_data& relation) {
 
 // ---- links -------------------------------------------------------------------------------------
 
-void relations::require_ends(target source, target to, const char* call) const {
-    for (const target& end : {source, to}) {
+/// Throws if one of the ends is not alive. Returns where the source is.
+location relations::require_ends(target source, target to, const char* call) const {
+    const auto require = [&](const target& end) {
         location at;
         if (!engine_.entities.find(end.id, at)) engine_.errors.raise_not_alive(end, call);
         engine_.errors.refuse_away(end, at, call);
-    }
+        return at;
+    };
+    const location at = require(source);
+    (void)require(to);
+    return at;
 }
 
 /// Applies or records the change of a link.
@@ -152,7 +157,12 @@ bool relations::apply(relation_data& relation, target source, const change& link
 }
 
 bool relations::relate(relation_data& relation, target source, target to, const change& link) {
-    require_ends(source, to, "relate");
+    const writer_guard writer(engine_, "relate");
+    const location at = require_ends(source, to, "relate");
+    using effect = relation_data::effect;
+    if (const effect done = relation.relate_directly(source.id, at, to.id, link);
+        done != effect::unknown)
+        return done == effect::changed;
     const bool is_new = !relation.is_related(source.id, to.id);
     (void)apply(relation, source, link, "relate");
     return is_new;
@@ -160,10 +170,14 @@ bool relations::relate(relation_data& relation, target source, target to, const 
 
 bool relations::unrelate(relation_data& relation, target source, std::uint64_t to,
                          const change& link) {
+    const writer_guard writer(engine_, "unrelate");
     for (const std::uint64_t end : {source.id, to})
         if (engine_.entities.is_foreign(end))
             engine_.errors.raise_not_alive({end, source.where}, "unrelate");
     if (!engine_.entities.alive(source.id)) return false;
+    using effect = relation_data::effect;
+    if (const effect done = relation.unrelate_directly(source.id, to); done != effect::unknown)
+        return done == effect::changed;
     const bool was_there = relation.is_related(source.id, to);
     if (was_there || engine_.gate.is_recording("unrelate"))
         (void)apply(relation, source, link, "unrelate");

@@ -57,7 +57,7 @@ public:
     void reset() noexcept override;
 
 private:
-    void require_ends(target source, target to, const char* call) const;
+    [[nodiscard]] location require_ends(target source, target to, const char* call) const;
     bool apply(relation_data& relation, target source, const change& link, const char* call);
     void drop(std::uint64_t own) noexcept;
 

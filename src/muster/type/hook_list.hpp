@@ -51,6 +51,10 @@ public:
     [[nodiscard]] bool calls(unsigned kinds) const noexcept { return (called_ & kinds) != 0; }
     /// Like `calls`, without the effect of `set_participant`.
     [[nodiscard]] bool has_user(unsigned kinds) const noexcept { return (users_ & kinds) != 0; }
+    /// Whether no hook and no observer is connected, except for a participant.
+    [[nodiscard]] bool is_quiet() const noexcept {
+        return users_ == 0 && !has_logs_ && !keeps_values_;
+    }
     /// From now on, the list has and calls hooks of all kinds: its fragment has a participant. That
     /// does not count for `be_counted_in`. `std::bad_alloc` changes nothing.
     void set_participant();
@@ -97,6 +101,8 @@ public:
     void keep(std::uint64_t e, void* value) noexcept;
     /// Call this after pausing or resuming a log of values.
     void refresh_kinds() noexcept;
+    /// Whether observers collect these changes.
+    [[nodiscard]] bool has_logs() const noexcept { return has_logs_; }
     /// Reserves room in the logs for `count` changes of this kind. May throw `std::bad_alloc`.
     void prepare(hook_kind kind, std::size_t count) {
         if (has_logs_) prepare_logs(kind, count);

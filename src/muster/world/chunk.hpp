@@ -216,6 +216,8 @@ private:
     friend class spawn_calls;
     template <class, class...>
     friend class basic_query;
+    template <class, class...>
+    friend class basic_link_query;
     friend class basic_rows<const layout>;
     basic_rows(const detail::store<layout>& from, const detail::chunk_data* owner,
                std::size_t first, std::size_t count, const id_type* ids) noexcept

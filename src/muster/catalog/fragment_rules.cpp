@@ -1,8 +1,7 @@
-// The part of catalog.hpp that defines fragments: their rules, storage, names and followers.
 #include <muster/base/error.hpp>
 #include <muster/base/reserve.hpp>
 #include <muster/base/text.hpp>
-#include <muster/catalog/catalog.hpp>
+#include <muster/catalog/fragment_rules.hpp>
 
 #include <algorithm>
 #include <string>
@@ -10,7 +9,7 @@
 namespace MUSTER_NAMESPACE::detail {
 
 /// Looks at the shorter of the two lists first.
-bool catalog::has_rule(const fragment_data& fragment, const implied_change& rule) noexcept {
+bool fragment_rules::has_rule(const fragment_data& fragment, const implied_change& rule) noexcept {
     const array_list<fragment_data*>& owners = rule.fragment->implied_by;
     if (owners.size() < fragment.implied.size() &&
         std::ranges::find(owners, &fragment) == owners.end())
@@ -18,7 +17,7 @@ bool catalog::has_rule(const fragment_data& fragment, const implied_change& rule
     return std::ranges::find(fragment.implied, rule) != fragment.implied.end();
 }
 
-void catalog::imply(std::uint64_t f, slice<const implied_change> rules) {
+void fragment_rules::imply(std::uint64_t f, slice<const implied_change> rules) {
     fragment_data& fragment = open(f);
     reserve_more(fragment.implied, rules.size());
     for (const implied_change& rule : rules) reserve_more(rule.fragment->implied_by, rules.size());
@@ -33,23 +32,13 @@ void catalog::imply(std::uint64_t f, slice<const implied_change> rules) {
     invalidate_traits(fragment);
 }
 
-/// Erases the owner of a rule from the list of the fragment that the rule concerns.
-void catalog::drop_owner(const implied_change& rule) noexcept {
-    array_list<fragment_data*>& owners = rule.fragment->implied_by;
-    const auto last = static_cast<std::uint32_t>(owners.size() - 1);
-    for (implied_change& moved : owners.back()->implied)
-        if (moved.fragment == rule.fragment && moved.place == last) moved.place = rule.place;
-    owners[rule.place] = owners.back();
-    owners.pop_back();
-}
-
-void catalog::add_needs(std::uint64_t f, slice<fragment_data* const> needed) {
+void fragment_rules::add_needs(std::uint64_t f, slice<fragment_data* const> needed) {
     array_list<implied_change> rules;
     for (fragment_data* const fragment : needed) rules.push_back({fragment});
     imply(f, rules);
 }
 
-void catalog::make_sparse(fragment_data& fragment) {
+void fragment_rules::make_sparse(fragment_data& fragment) {
     if (fragment.sparse_values != nullptr) {
         fragment.is_defined_sparse = true;
         return;
@@ -67,7 +56,7 @@ void catalog::make_sparse(fragment_data& fragment) {
     invalidate_traits(fragment);
 }
 
-void catalog::add_words(fragment_data& fragment) {
+void fragment_rules::add_words(fragment_data& fragment) {
     if (fragment.has_word) return;
     parts_.changes.refuse_in_change("define");
     if (fragment.sparse_values != nullptr || parts_.components.count(fragment) != 0 ||
@@ -81,20 +70,7 @@ void catalog::add_words(fragment_data& fragment) {
     invalidate_traits(fragment);
 }
 
-/// Sets the name for messages: the user's name, else that of the type or the room, else the id.
-void catalog::show_name(fragment_data& fragment) {
-    fragment.name = parts_.names.find(fragment.id);
-    if (!fragment.name.empty()) return;
-    if (!fragment.is_world_owned && fragment.own_name.empty()) {
-        const std::string text = parts_.entities.text_of(fragment.id);
-        fragment.own_name.assign(text.data(), text.data() + text.size());
-    }
-    fragment.name = fragment.own_name.empty()
-                        ? fragment.type->name
-                        : std::string_view(fragment.own_name.data(), fragment.own_name.size());
-}
-
-void catalog::name(target of, std::string_view name) {
+void fragment_rules::name(target of, std::string_view name) {
     parts_.changes.refuse_in_phase("name");
     if (!parts_.entities.alive(of.id)) parts_.errors.raise_not_alive(of, "name");
     mark_for_destroy(of.id);
@@ -107,7 +83,7 @@ void catalog::name(target of, std::string_view name) {
     if (fragment != nullptr) show_name(*fragment);
 }
 
-void catalog::follow(fragment_data& fragment, row_follower& follower) {
+void fragment_rules::follow(fragment_data& fragment, row_follower& follower) {
     parts_.changes.refuse_in_change("following the rows of a fragment");
     const array_list<chunk_data*> all = parts_.components.chunks_of(fragment);
     for (chunk_data* chunk : all) {
@@ -125,13 +101,13 @@ void catalog::follow(fragment_data& fragment, row_follower& follower) {
     parts_.graph.invalidate();
 }
 
-void catalog::take_part(fragment_data& fragment, value_participant& room) {
+void fragment_rules::take_part(fragment_data& fragment, value_participant& room) {
     fragment.hooks.set_participant();
     fragment.participant = &room;
     invalidate_hooks(&fragment);
 }
 
-void catalog::unfollow(fragment_data& fragment) noexcept {
+void fragment_rules::unfollow(fragment_data& fragment) noexcept {
     if (fragment.follower == nullptr) return;
     for (const chunk_index index : fragment.chunks) {
         chunk_data& chunk = parts_.graph.at(index);

@@ -1,0 +1,192 @@
+#include <muster/base/integer.hpp>
+#include <muster/base/scope_guard.hpp>
+#include <muster/base/text.hpp>
+#include <muster/engine/engine.hpp>
+#include <muster/relation/link_search.hpp>
+#include <muster/relation/link_walk.hpp>
+#include <muster/relation/relations.hpp>
+
+#include <algorithm>
+
+namespace MUSTER_NAMESPACE::detail {
+
+namespace {
+constexpr std::size_t block_size = 256;
+/// The word of all levels from this one on.
+constexpr std::uint32_t deep = 63;
+}  // namespace
+
+link_world link_question::world() const noexcept {
+    return {owner, cache, store, find, is_shared};
+}
+
+link_walk::link_walk(const link_question& asked)
+    : search_(
+          new link_search(asked.world(), *asked.question, asked.links, asked.tests_components)) {
+    scope_guard undo([&] { delete search_; });
+    plan_.order = asked.order;
+    plan_.by = relation_ref::find(*asked.owner, asked.world().find_fragment(asked.order.relation));
+    if (search_->is_possible()) {
+        (void)search_->count_candidates();
+        if (plan_.order.what != link_order::kind::none)
+            sort();
+        else if (search_->is_whole())
+            plan_.chunks.assign(search_->chunks().begin(), search_->chunks().end());
+        else
+            plan_.is_streamed = true;
+    }
+    undo.dismiss();
+}
+
+link_walk::~link_walk() {
+    delete search_;
+}
+
+bool link_walk::next() {
+    if (plan_.order.what == link_order::kind::bottom_up) return next_ids() || next_rows();
+    return next_rows() || next_ids();
+}
+
+bool link_walk::next_rows() {
+    while (plan_.next != plan_.chunks.size() && plan_.chunks[plan_.next]->size == 0) ++plan_.next;
+    if (plan_.next == plan_.chunks.size()) return false;
+    const chunk_data* const chunk = plan_.chunks[plan_.next++];
+    block_ = {chunk, nullptr, chunk->size};
+    return true;
+}
+
+bool link_walk::next_ids() {
+    if (plan_.is_streamed) {
+        plan_.ids.clear();
+        while (plan_.ids.size() != block_size) {
+            const std::uint64_t e = search_->next();
+            if (e == search_->null()) {
+                plan_.is_streamed = false;
+                break;
+            }
+            plan_.ids.push_back(e);
+        }
+        plan_.has_ids = true;
+    }
+    if (!plan_.has_ids || plan_.ids.empty()) return false;
+    block_ = {nullptr, plan_.ids.data(), plan_.ids.size()};
+    plan_.has_ids = false;
+    return true;
+}
+
+// ---- order -------------------------------------------------------------------------------------
+
+namespace {
+
+/// Sorts entities by a small number, the lowest first, in linear time. Keeps the order otherwise.
+template <class Number>
+array_list<std::uint64_t> sort_by(const array_list<std::uint64_t>& all, Number number_of) {
+    array_list<std::uint32_t> numbers;
+    array_list<std::size_t> places;  // of the next entity with each number
+    numbers.reserve(all.size());
+    for (const std::uint64_t e : all) {
+        const std::uint32_t number = number_of(e);
+        numbers.push_back(number);
+        if (number + 2 > places.size()) places.resize(number + 2);
+        ++places[number + 1];
+    }
+    for (std::size_t i = 1; i < places.size(); ++i) places[i] += places[i - 1];
+    array_list<std::uint64_t> made(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) made[places[numbers[i]]++] = all[i];
+    return made;
+}
+
+}  // namespace
+
+void link_walk::sort() {
+    using kind = link_order::kind;
+    plan_.has_ids = true;
+    if (search_->is_whole() && plan_.order.what != kind::by_target) return sort_chunks();
+    const std::uint64_t null = search_->null();
+    for (std::uint64_t e = search_->next(); e != null; e = search_->next()) plan_.ids.push_back(e);
+    sort_ids();
+}
+
+/// Sorts chunks by their level, without the rows that are deeper than words tell.
+void link_walk::sort_chunks() {
+    const auto level_of = [&](const chunk_data* chunk) {
+        return plan_.by ? chunk->word_of(plan_.by.links()) : std::uint64_t{0};
+    };
+    std::size_t places[deep + 1] = {};  // of the next chunk of each level
+    for (const chunk_data* chunk : search_->chunks())
+        if (const std::uint64_t level = level_of(chunk); level < deep) ++places[level];
+    const bool goes_down = plan_.order.what == link_order::kind::top_down;
+    std::size_t end = 0;
+    for (std::size_t i = 0; i < deep; ++i) {
+        std::size_t& place = places[goes_down ? i : deep - 1 - i];
+        end += std::exchange(place, end);
+    }
+    plan_.chunks.resize(end);
+    for (chunk_data* chunk : search_->chunks()) {
+        if (const std::uint64_t level = level_of(chunk); level < deep)
+            plan_.chunks[places[level]++] = chunk;
+        else
+            for (std::size_t row = 0; row < chunk->size; ++row)
+                plan_.ids.push_back(chunk->id_at(row));
+    }
+    sort_ids();
+}
+
+void link_walk::sort_ids() {
+    using kind = link_order::kind;
+    if (plan_.ids.size() < 2 || !plan_.by) return;
+    if (plan_.order.what == kind::by_target) {
+        struct place {
+            std::uint64_t target;
+            std::uint64_t e;
+        };
+        array_list<place> all;
+        all.reserve(plan_.ids.size());
+        for (const std::uint64_t e : plan_.ids) all.push_back({plan_.by.target_of(e), e});
+        std::ranges::stable_sort(all, {}, &place::target);
+        for (std::size_t i = 0; i < all.size(); ++i) plan_.ids[i] = all[i].e;
+        return;
+    }
+    std::uint32_t deepest = 0;
+    for (const std::uint64_t e : plan_.ids) deepest = std::max(deepest, plan_.by.level_of(e));
+    const bool goes_down = plan_.order.what == kind::top_down;
+    plan_.ids = sort_by(plan_.ids, [&](std::uint64_t e) {
+        return goes_down ? plan_.by.level_of(e) : deepest - plan_.by.level_of(e);
+    });
+}
+
+// ---- one entity --------------------------------------------------------------------------------
+
+bool link_walk::matches(const link_question& asked, std::uint64_t e) {
+    return link_search(asked.world(), *asked.question, asked.links, true).matches(e);
+}
+
+std::string link_walk::explain(const link_question& asked, std::uint64_t e) {
+    const link_condition* all[link_conditions::limit];
+    const std::size_t count = asked.links.list(all);
+    std::string made;
+    for (std::size_t i = 0; i < count; ++i)
+        made += text(i == 0 ? "" : "; ", link_test(asked.world(), *all[i]).explain(e));
+    return made;
+}
+
+link_reader::link_reader(const engine& owner, const term_name& relation) noexcept {
+    const link_world in{&owner, nullptr, nullptr, nullptr, false};
+    relation_ = relation_ref::find(owner, in.find_fragment(relation));
+    links_ = in.find_relation(relation);
+}
+
+link_values link_reader::read(std::uint64_t source) const noexcept {
+    link_values made{relation_.targets(source)};
+    if (links_ == nullptr || made.ends.count == 0) return made;
+    const link_types& types = links_->types();
+    if (types.value->size == 0) return made;
+    if (made.ends.is_single())
+        // SAFETY: the value follows the head of a link.
+        made.values = reinterpret_cast<std::byte*>(links_->find_link(source)) + types.value_offset;
+    else
+        made.values = static_cast<std::byte*>(links_->find_list(source)->value_at(0));
+    return made;
+}
+
+}  // namespace MUSTER_NAMESPACE::detail

@@ -1,0 +1,116 @@
+// link_walk: visits the entities that match a query with conditions on links, in blocks:
+//
+//     rows of a chunk      all of its rows match; values are adjacent
+//     a list of ids        everything else
+//
+// Without an order, entities come as in other queries, unless the components have at least as many entities
+// as a condition on links has sources. Then they come in the order of these sources. `top_down` visits level
+// after level, and `by_target` the sources of one target after those of another; both keep the order
+// otherwise.
+//
+// A scope is open during a walk, so that no link changes.
+#pragma once
+
+#include <muster/base/array_list.hpp>
+#include <muster/change/journal.hpp>
+#include <muster/query/query_cache.hpp>
+#include <muster/relation/link.hpp>
+#include <muster/relation/link_conditions.hpp>
+#include <muster/relation/relation_ref.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace MUSTER_NAMESPACE::detail {
+
+struct engine;
+class link_search;
+struct link_world;
+
+/// A query with conditions on links.
+struct link_question {
+    const engine* owner;
+    query_cache* cache;
+    void* store;
+    void (*find)(void* store, void* cache, void* list,
+                 batch_targets& found);  // see `target_finder`
+    bool is_shared;                      // other threads may use the world
+    const terms* question;
+    link_conditions links;
+    link_order order{};
+    bool tests_components = true;  // see `link_search`
+
+    [[nodiscard]] link_world world() const noexcept;
+};
+
+class MUSTER_API link_walk {
+public:
+    explicit link_walk(const link_question& asked);
+    link_walk(link_walk&& other) noexcept
+        : search_(std::exchange(other.search_, nullptr)),
+          block_(other.block_),
+          plan_(std::move(other.plan_)) {}
+    link_walk& operator=(const link_walk&) = delete;
+    ~link_walk();
+
+    /// Advances to the next block. Returns false at the end.
+    bool next();
+
+    /// Adjacent rows of a chunk or, if that is null, entities.
+    struct block {
+        const chunk_data* chunk = nullptr;
+        const std::uint64_t* ids = nullptr;
+        std::size_t size = 0;
+        std::size_t first = 0;  // row
+    };
+    [[nodiscard]] const block& now() const noexcept { return block_; }
+    /// Returns the id of an entity of the block.
+    [[nodiscard]] std::uint64_t id_at(std::size_t i) const noexcept {
+        return block_.chunk != nullptr ? block_.chunk->id_at(block_.first + i) : block_.ids[i];
+    }
+
+    /// Whether an entity matches.
+    [[nodiscard]] static bool matches(const link_question& asked, std::uint64_t e);
+    /// Whether an entity meets the conditions on links. Describes each of them.
+    [[nodiscard]] static std::string explain(const link_question& asked, std::uint64_t e);
+
+private:
+    void sort();
+    void sort_chunks();
+    void sort_ids();
+    bool next_rows();
+    bool next_ids();
+
+    link_search* search_;  // owned
+    block block_;
+    struct plan {
+        link_order order;
+        relation_ref by;                 // the relation of the order
+        array_list<chunk_data*> chunks;  // whose rows all match, in order
+        array_list<std::uint64_t> ids;   // the next block; with an order, all that follow
+        std::size_t next = 0;            // in `chunks`
+        bool has_ids = false;            // `ids` was not visited yet
+        bool is_streamed = false;        // more ids follow
+    } plan_;
+};
+
+/// The links of one source, with their values.
+struct link_values {
+    link_ends ends;
+    std::byte* values = nullptr;  // of the first end; null: the relation has none
+};
+
+/// Reads the links of a relation.
+class MUSTER_API link_reader {
+public:
+    link_reader(const engine& owner, const term_name& relation) noexcept;
+    [[nodiscard]] link_values read(std::uint64_t source) const noexcept;
+
+private:
+    relation_ref relation_;
+    const relation_data* links_;  // null: no relation
+};
+
+}  // namespace MUSTER_NAMESPACE::detail
