@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "support/behavior_layouts.hpp"
+#include "support/open_world.hpp"
 
 namespace muster::test {
 namespace {
@@ -27,12 +28,14 @@ struct likes {  // many targets
     int strength = 0;
 };
 struct docked_at {};  // exclusive, refuses
-struct part_of {      // exclusive, acyclic, passes on
+struct part_of {      // leveled, passes on
     int share = 0;
 };
 struct depends_on {};  // many targets, acyclic, destroys
+struct follows {};     // leveled
+struct member_of {};   // grouping, passes on
 
-constexpr std::size_t relation_count = 5;  // child_of is the first
+constexpr std::size_t relation_count = 7;  // child_of is the first
 
 struct rules {
     bool is_exclusive, is_acyclic;
@@ -40,7 +43,8 @@ struct rules {
 };
 constexpr rules rules_of[relation_count] = {
     {true, true, destroy_sources}, {false, false, remove_relation}, {true, false, refuse},
-    {true, true, pass_on},         {false, true, destroy_sources},
+    {true, true, pass_on},         {false, true, destroy_sources},  {true, true, remove_relation},
+    {true, false, pass_on},
 };
 
 /// What a change does to the links of one entity.
@@ -238,7 +242,11 @@ private:
                         throw refused();
                 }
             }
-        std::vector<std::pair<int, int>> moved;  // of part_of
+        struct moved_link {
+            std::size_t relation;
+            int source, to;
+        };
+        std::vector<moved_link> moved;
         for (const int e : dying) {
             for (std::size_t r = 0; r < relation_count; ++r) {
                 for (const int source : at(e).sources[r]) {
@@ -246,7 +254,7 @@ private:
                     const int to = survivor(r, e, dying);
                     if (rules_of[r].policy == pass_on && to >= 0 && to != source) {
                         at(source).links[r][0].target = to;
-                        moved.emplace_back(source, to);
+                        moved.push_back({r, source, to});
                     } else {
                         std::erase_if(at(source).links[r],
                                       [&](const link& made) { return made.target == e; });
@@ -256,14 +264,14 @@ private:
                     if (!dying.contains(made.target)) std::erase(at(made.target).sources[r], e);
             }
         }
-        for (const auto& [source, to] : moved) at(to).sources[3].push_back(source);
+        for (const auto& [r, source, to] : moved) at(to).sources[r].push_back(source);
         for (const int e : dying)
             at(e) = node{.is_alive = false, .health = {}, .links = {}, .sources = {}};
     }
     [[nodiscard]] int survivor(std::size_t r, int e, const std::set<int>& dying) {
         if (rules_of[r].policy != pass_on) return -1;
-        while (e >= 0 && dying.contains(e))
-            e = at(e).links[r].empty() ? -1 : at(e).links[r][0].target;
+        for (std::size_t left = dying.size(); e >= 0 && dying.contains(e); --left)
+            e = left == 0 ? -1 : at(e).links[r].empty() ? -1 : at(e).links[r][0].target;
         return e;
     }
 };
@@ -276,8 +284,9 @@ public:
     explicit story(unsigned seed) : random_(seed) {
         w_.template define<likes>().relation();
         w_.template define<docked_at>().relation().exclusive().when_target_destroyed(refuse);
-        w_.template define<part_of>().relation().exclusive().acyclic().when_target_destroyed(
-            pass_on);
+        w_.template define<part_of>().relation().leveled().when_target_destroyed(pass_on);
+        w_.template define<follows>().relation().leveled();
+        w_.template define<member_of>().relation().grouping().when_target_destroyed(pass_on);
         w_.template define<depends_on>().relation().acyclic().when_target_destroyed(
             destroy_sources);
         each_relation([&]<class R>(std::size_t r) {
@@ -296,6 +305,10 @@ public:
         for (int i = 0; i < count; ++i) {
             act();
             if (recorded_.empty()) compare();
+            ASSERT_EQ(wrong_level<child_of_t>(w_), "") << log_;
+            ASSERT_EQ(wrong_level<part_of>(w_), "") << log_;
+            ASSERT_EQ(wrong_level<follows>(w_), "") << log_;
+            ASSERT_EQ(wrong_group<member_of>(w_), "") << log_;
             if (testing::Test::HasFatalFailure()) return;
         }
         while (!starts_.empty()) commit();
@@ -310,6 +323,8 @@ private:
         call.template operator()<docked_at>(2);
         call.template operator()<part_of>(3);
         call.template operator()<depends_on>(4);
+        call.template operator()<follows>(5);
+        call.template operator()<member_of>(6);
     }
     template <class Call>
     static void with_relation(std::size_t wanted, Call call) {
@@ -368,7 +383,8 @@ private:
         const int e = any();
         const int to = any();
         const std::size_t r = pick(relation_count);
-        switch (pick(22)) {
+        switch (pick(23)) {
+        case 22: return change_all(r);
         case 0: return destroy({e});
         case 1: return destroy({e, to, any()});
         case 2:
@@ -519,6 +535,29 @@ private:
         ASSERT_EQ(!is_done, throws);
     }
 
+    /// Changes all entities with health at once, or all sources of a relation.
+    void change_all(std::size_t r) {
+        if (!starts_.empty() || model_.veto != 0) return;
+        const unsigned which = pick(4);
+        note("change all", which, "relation", r);
+        with_relation(r, [&]<class R>() {
+            if (which == 0)
+                (void)w_.template clear<R>();
+            else if (which == 1)
+                (void)w_.template query<health>().template remove<R>();
+            else if (which == 2)
+                (void)w_.template query<health>().clear();
+            else
+                (void)w_.template query<health>().set(health{7});
+        });
+        const std::vector<step> steps = {which < 2    ? step{step::kind::unrelate_all, r, 0, 0}
+                                         : which == 2 ? step{step::kind::clear, 0, 0, 0}
+                                                      : step{step::kind::set, 0, 0, 7}};
+        for (std::size_t i = 0; i < ids_.size(); ++i)
+            if (which == 0 || model_.all[i].health)
+                (void)model_.apply(static_cast<int>(i), steps, false);
+    }
+
     void reset() {
         note("reset");
         w_.reset();
@@ -615,7 +654,7 @@ private:
         bool is_new;
     };
     std::mt19937 random_;
-    basic_world<Layout> w_;
+    open_world<Layout> w_;
     model model_;
     std::vector<id_type> ids_;
     std::string log_;

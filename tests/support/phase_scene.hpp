@@ -161,7 +161,7 @@ struct scene {
             for (const entity liked : std::as_const(w).targets<likes>(e))
                 made << " l" << liked.key() << '=' << w.link<likes>(e, liked).strength;
             for (const entity fan : std::as_const(w).sources<likes>(e)) made << " f" << fan.key();
-            if (const entity up = w.parent(e)) made << " c" << up.key();
+            if (const entity up = w.parent(e)) made << " c" << up.key() << '/' << w.level(e);
             for (const entity below : std::as_const(w).children(e)) made << " d" << below.key();
             made << '\n';
         }

@@ -24,6 +24,8 @@ std::vector<row> public_calls::about_relations() {
          doing([](scene& s, entity e) { s.w.relate(child_of, e, s.parent); })},
         {"relate to another parent", recorded,
          doing([](scene& s, entity) { s.w.relate<child_of>(s.child, s.bare); })},
+        {"relate at another level", recorded,
+         doing([](scene& s, entity e) { s.w.relate(child_of, s.parent, e); })},
         {"unrelate", recorded,
          doing([](scene& s, entity e) { s.w.unrelate<likes>(e, s.prototype); })},
         {"unrelate all", recorded, doing([](scene& s, entity e) { s.w.unrelate<likes>(e); })},
@@ -60,6 +62,16 @@ std::vector<row> public_calls::about_relations() {
          })},
         {"clone with a link", refused,
          doing([](scene& s, entity) { s.w.clone(s.prototype, to(child_of, s.parent)); })},
+        {"clone_tree", refused, doing([](scene& s, entity) { s.w.clone_tree(s.parent); })},
+        {"clone_tree with a link", refused, doing([](scene& s, entity e) {
+             s.w.clone_tree(s.parent, velocity{}, to(child_of, e), to<likes>(e));
+         })},
+        {"clone_trees", refused, doing([](scene& s, entity e) {
+             s.w.clone_trees(3, s.parent, velocity{}, to(child_of, e));
+         })},
+        {"define remap", refused, doing([](scene& s, entity) {
+             s.w.define<velocity>().remap([](velocity&, const muster::entity_map&) {});
+         })},
         {"clone of a source", refused, doing([](scene& s, entity) { s.w.clone(s.child); })},
         {"destroy a parent", recorded, doing([](scene& s, entity) { s.w.destroy(s.parent); })},
         {"destroy a target", recorded, doing([](scene& s, entity) { s.w.destroy(s.prototype); })},
@@ -102,6 +114,11 @@ std::vector<row> public_calls::about_relations() {
              return has_one(s.w.ancestors(s.child), s.parent) &&
                     has_one(s.w.descendants(s.parent), s.child);
          }},
+        {"chunk of a level", reads,
+         [](scene& s, entity, unsigned) { return s.w.chunk(muster::level{1}).size() == 1; }},
+        {"first use of the chunk of a level", refused,
+         doing([](scene& s, entity) { (void)s.w.chunk<velocity>(muster::level{7}); }),
+         also_in_change},
         {"has of a relation", reads,
          [](scene& s, entity e, unsigned) { return s.w.has<likes>(e); }},
     };

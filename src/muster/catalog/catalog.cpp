@@ -4,6 +4,7 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
 #include <muster/catalog/catalog.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -70,10 +71,23 @@ chunk_data& catalog::cloned_part(chunk_data& original) {
     return parts_.graph.ensure(rest, words);
 }
 
+chunk_data& catalog::grouped(chunk_data& set, slice<fragment_data* const> fragments,
+                             slice<const void* const> values) {
+    array_list<std::uint64_t> words;
+    for (const fragment_data* fragment : set.fragments) {
+        if (!fragment->has_word) continue;
+        words.push_back(0);
+        for (std::size_t i = 0; i < fragments.size() && fragment->participant != nullptr; ++i)
+            if (fragments[i] == fragment) words.back() = fragment->participant->word_of(values[i]);
+    }
+    return words.empty() ? set : parts_.graph.regroup(set, words);
+}
+
 std::uint64_t catalog::joined_word(const chunk_data& part, const chunk_data& given,
                                    const fragment_data& fragment) noexcept {
     const std::uint64_t word = given.word_of(fragment);
-    return word != 0 ? word : part.word_of(fragment);
+    const bool is_known = fragment.participant != nullptr && given.has(fragment);
+    return word != 0 || is_known ? word : part.word_of(fragment);
 }
 
 /// Returns the chunk of the fragments of both, after implied changes.

@@ -36,6 +36,10 @@ public:
     /// Returns the chunk of an entity of `part` to which those of `given` are added, in their order
     /// and with all implied changes.
     chunk_data& cloned_chunk(chunk_data& part, const chunk_data& given);
+    /// Returns the chunk of the same fragments, in the groups of these values, of which the participants
+    /// know the words.
+    chunk_data& grouped(chunk_data& set, slice<fragment_data* const> fragments,
+                        slice<const void* const> values);
     /// Returns the word of a clone's fragment: that of the given chunk or, if it is 0, that of the
     /// prototype's part.
     [[nodiscard]] static std::uint64_t joined_word(const chunk_data& part, const chunk_data& given,

@@ -3,6 +3,7 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -156,7 +157,7 @@ void batch::apply(const journal_group& group) {
     note.finder(all);
     const bool destroys = !shape.empty() && shape[0].kind == change_kind::destroy;
     if (destroys && destroy_together(all, note)) return;
-    if (all.is_by_id || engine_.catalog.has_sparse_part(shape))
+    if (all.is_by_id || engine_.catalog.has_sparse_part(shape) || arrange(all, shape, {}))
         return apply_by_id(all, shape, values, note);
     // Chunks that keep their entities come first: others may move entities into them, which would
     // then be changed twice.
@@ -194,7 +195,9 @@ template <class Change>
 std::size_t batch::each_owner(const fragment_data& fragment, Change change) {
     std::size_t count = 0;
     first_error error;
-    for (const std::uint64_t e : engine_.components.owners_of(fragment))
+    array_list<std::uint64_t> owners = engine_.components.owners_of(fragment);
+    if (fragment.participant != nullptr) (void)fragment.participant->arrange(owners);
+    for (const std::uint64_t e : owners)
         error.attempt([&] {
             change(e);
             ++count;
@@ -222,6 +225,7 @@ void batch::apply_by_id(const batch_targets& found, slice<const change_shape> sh
     array_list<std::uint64_t> all = found.ids;
     for (const chunk_data* chunk : found.chunks)
         for (std::size_t row = 0; row < chunk->size; ++row) all.push_back(chunk->id_at(row));
+    (void)arrange(found, shape, all);
     first_error error;
     for (const std::uint64_t e : all)
         error.attempt([&] {
@@ -231,6 +235,33 @@ void batch::apply_by_id(const batch_targets& found, slice<const change_shape> sh
                 change_one(e, shape, values);
         });
     error.rethrow();
+}
+
+/// Lets the participants order entities whose values these changes remove. Returns whether a removal
+/// concerns other entities, too; see `value_participant::arrange`.
+bool batch::arrange(const batch_targets& found, slice<const change_shape> shape,
+                    slice<std::uint64_t> all) const {
+    array_list<const value_participant*> rooms;
+    const auto is_removed = [&](const fragment_data* fragment) {
+        return std::ranges::any_of(shape, [&](const change_shape& step) {
+            return step.kind == change_kind::clear ||
+                   (step.kind == change_kind::remove && step.fragment == fragment);
+        });
+    };
+    const auto add_rooms = [&](const chunk_data& chunk) {
+        if (!chunk.has_participants) return;
+        for (const fragment_data* fragment : chunk.fragments)
+            if (const value_participant* const room = fragment->participant;
+                room != nullptr && is_removed(fragment) &&
+                std::ranges::find(rooms, room) == rooms.end())
+                rooms.push_back(room);
+    };
+    for (const chunk_data* chunk : found.chunks) add_rooms(*chunk);
+    for (const std::uint64_t e : found.ids) add_rooms(engine_.components.chunk_of(e));
+    bool concerns_others = false;
+    for (const value_participant* room : rooms)
+        concerns_others = room->arrange(all) || concerns_others;
+    return concerns_others;
 }
 
 /// Applies a batch to one entity, completely or not at all.
@@ -333,7 +364,8 @@ std::size_t batch::clear_fragment(const fragment_data& fragment) {
 std::size_t batch::clear_fragment_now(fragment_data& fragment) {
     const change_shape shape[] = {{&fragment, change_kind::remove}};
     const value_source nothing[1];
-    if (fragment.sparse_values != nullptr)
+    if (fragment.sparse_values != nullptr ||
+        (fragment.participant != nullptr && fragment.participant->arrange({})))
         return each_owner(fragment, [&](std::uint64_t e) { change_one(e, shape, nothing); });
     return each_chunk(engine_.components.chunks_of(fragment),
                       [&](chunk_data& chunk) { change_chunk(chunk, shape, nothing); });

@@ -1,6 +1,7 @@
 // batch: changes many entities at once, chunk by chunk. Each chunk changes as a whole or not at all.
 // A chunk that fails does not stop the others; the first exception is thrown at the end. Changes of
-// sparse fragments are applied entity by entity instead.
+// sparse fragments are applied entity by entity instead, and so are removals of values that concern
+// further entities.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -52,6 +53,8 @@ private:
     [[nodiscard]] std::size_t count_concerned(const chunk_data& chunk,
                                               slice<const change_shape> shape) const;
     [[nodiscard]] std::size_t count_mortal(const chunk_data& chunk) const noexcept;
+    bool arrange(const batch_targets& found, slice<const change_shape> shape,
+                 slice<std::uint64_t> all) const;
     void apply_by_id(const batch_targets& found, slice<const change_shape> shape,
                      slice<const value_source> values, const journal_note& note);
     void change_one(std::uint64_t e, slice<const change_shape> shape,

@@ -74,7 +74,7 @@ public:
 
 private:
     struct cascade;
-    /// An entity that survives, and loses a fragment.
+    /// An entity that survives, and loses a fragment or changes its group.
     struct entity_loss {
         std::uint64_t e;
         fragment_data* fragment;

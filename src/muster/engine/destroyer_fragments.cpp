@@ -91,10 +91,12 @@ void destroyer::notify(cascade& all) {
     for (const std::uint64_t e : all.dying.all()) hooks.prepare_removal(e, notes);
     for (fragment_data* fragment : all.gone) fragment->hooks.prepare(hook_kind::remove, notes);
     for (std::size_t i = 0; i < all.moving; ++i)
-        all.losing[i].fragment->hooks.prepare(hook_kind::remove, notes);
+        if (!all.losing[i].is_regrouped)
+            all.losing[i].fragment->hooks.prepare(hook_kind::remove, notes);
     for (const std::uint64_t e : all.dying.all()) hooks.dying(e);
     for (const fragment_loss& lost : all.losing)
-        hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment);
+        if (!lost.is_regrouped)
+            hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment);
     // A hook may have made one a fragment, without owners yet.
     for (const std::uint64_t e : all.dying.all())
         if (fragment_data* const used = engine_.fragments.find(e);
@@ -135,14 +137,15 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
     std::vector<entity_loss> moves;
     std::unordered_map<std::uint64_t, chunk_data*> places;  // where each will be
     for (std::size_t i = 0; i < all.moving; ++i) {
-        const auto [e, fragment] = all.losing[i];
+        const auto [e, fragment, is_regrouped, word] = all.losing[i];
         chunk_data*& place = places[e];
         if (place == nullptr) {
             place = &engine_.components.chunk_of(e);
             const auto moved = std::ranges::find(losses, place, &chunk_loss::from);
             if (moved != losses.end()) place = moved->step->to;
         }
-        const change_shape shape[] = {{fragment, change_kind::clear_fragment}};
+        const change_shape shape[] = {
+            {fragment, is_regrouped ? change_kind::regroup : change_kind::clear_fragment, word}};
         moves.push_back({e, fragment, {}});
         if (fragment->sparse_values != nullptr) continue;
         moves.back().step = engine_.catalog.transition_for(*place, e, shape);
@@ -156,7 +159,7 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
     for (destroy_participant* room : participants_) room->finish(all.dying);
     for (const std::uint64_t e : dying) engine_.notifier.note_removal(e);
     for (const fragment_loss& lost : all.losing)
-        engine_.notifier.note_removal(lost.e, *lost.fragment);
+        if (!lost.is_regrouped) engine_.notifier.note_removal(lost.e, *lost.fragment);
     for (std::size_t i = dying.size(); i-- != 0;) finish(dying[i]);
     for (const chunk_loss& planned : losses)
         if (planned.from->size != 0) move_rows(*planned.from, *planned.step);
@@ -166,7 +169,7 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
     for (fragment_data* owned : all.gone) forget_fragment(*owned);
 }
 
-/// Removes a fragment from an entity that survives. The target has room for it.
+/// Moves an entity that survives, and loses a fragment or changes its group. The target has room for it.
 void destroyer::lose(const entity_loss& lost) noexcept {
     if (sparse_set* const set = lost.fragment->sparse_values) {
         engine_.writes.mark(*lost.fragment, {});

@@ -3,6 +3,7 @@
 #include <muster/base/small_list.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 
@@ -82,8 +83,12 @@ bool entity_changes::apply_now(const edit& call) {
         has_all = has_all && engine_.components.has(call.of.id, fragment);
     }
     for (std::size_t i = 0; i < fragments.size(); ++i)  // after the values, whose indices they keep
-        if (call.changes[i].sets_word)
-            held.add({fragments[i], change_kind::regroup, call.changes[i].word}, {});
+        if (const change& given = call.changes[i]; given.sets_word)
+            held.add({fragments[i], change_kind::regroup, given.word}, {});
+        else if (fragments[i]->has_word && fragments[i]->participant != nullptr)
+            held.add({fragments[i], change_kind::regroup,
+                      fragments[i]->participant->word_of(given.self)},
+                     {});
     // Loops follow the order in which chunks were created. That of the named fragments comes first.
     if (call.changes.size() > 1)  // throws if a fragment is named twice
         (void)engine_.catalog.ensure_set(fragments);

@@ -110,29 +110,41 @@ void notifier::assigned(std::uint64_t e, fragment_data& fragment) {
     fragment.hooks.note(hook_kind::assign, e);
 }
 
-void notifier::inserted(id_span all, slice<fragment_data* const> fragments) {
+void notifier::inserted(slice<const new_entities> all) {
+    std::size_t count = 0;
+    for (const new_entities& made : all) count += made.all.count;
     bool has_participant = false;
-    for (fragment_data* fragment : fragments) {
-        prepare(*fragment, hook_kind::insert, all.count);
-        has_participant = has_participant || fragment->participant != nullptr;
-    }
-    for (std::size_t i = 0; has_participant && i < all.count; ++i) {
-        const location at = entities_.locate(all.at(i));
-        for (const fragment_data* fragment : fragments) arrive(all.at(i), at, *fragment, true);
-    }
-    for (std::size_t i = 0; i < all.count; ++i) {
-        born(all.at(i));
-        const location at = entities_.locate(all.at(i));
-        for (fragment_data* fragment : fragments) {
-            if (fragment->participant != nullptr) fragment->participant->call_after(all.at(i));
-            call(hook_kind::insert, all.at(i), at, *fragment);
-            call(hook_kind::set, all.at(i), at, *fragment);
+    for (const new_entities& made : all)
+        for (fragment_data* fragment : made.fragments) {
+            prepare(*fragment, hook_kind::insert, count);
+            has_participant = has_participant || fragment->participant != nullptr;
+        }
+    for (const new_entities& made : all)
+        for (std::size_t i = 0; has_participant && i < made.all.count; ++i) {
+            const location at = entities_.locate(made.all.at(i));
+            for (const fragment_data* fragment : made.fragments)
+                arrive(made.all.at(i), at, *fragment, true);
+        }
+    for (const new_entities& made : all) call_inserted(made);
+    for (const new_entities& made : all)
+        for (fragment_data* fragment : made.fragments)
+            if (fragment->hooks.has(insert_hooks))
+                for (std::size_t i = 0; i < made.all.count; ++i)
+                    note(*fragment, hook_kind::insert, made.all.at(i));
+}
+
+/// Calls the hooks of new entities.
+void notifier::call_inserted(const new_entities& made) {
+    for (std::size_t i = 0; i < made.all.count; ++i) {
+        const std::uint64_t e = made.all.at(i);
+        born(e);
+        const location at = entities_.locate(e);
+        for (fragment_data* fragment : made.fragments) {
+            if (fragment->participant != nullptr) fragment->participant->call_after(e);
+            call(hook_kind::insert, e, at, *fragment);
+            call(hook_kind::set, e, at, *fragment);
         }
     }
-    for (fragment_data* fragment : fragments)
-        if (fragment->hooks.has(insert_hooks))
-            for (std::size_t i = 0; i < all.count; ++i)
-                note(*fragment, hook_kind::insert, all.at(i));
 }
 
 bool notifier::notifies_remove_sparse(std::uint64_t e) const {

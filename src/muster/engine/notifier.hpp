@@ -35,6 +35,12 @@ protected:
     open_scope* innermost_ = nullptr;
 };
 
+/// New entities that have received the same fragments.
+struct new_entities {
+    id_span all;
+    slice<fragment_data* const> fragments;
+};
+
 class MUSTER_API notifier : public hook_registry {
 public:
     notifier(catalog& fragments, const component_lookup& components,
@@ -83,7 +89,11 @@ public:
     // ---- many entities -------------------------------------------------------------------------
 
     /// Notifies hooks and observers that these entities have received these fragments.
-    void inserted(id_span all, slice<fragment_data* const> fragments);
+    void inserted(id_span all, slice<fragment_data* const> fragments) {
+        const new_entities made{all, fragments};
+        inserted({&made, 1});
+    }
+    void inserted(slice<const new_entities> all);
     /// Makes room in the logs for `count` removals of the entity's fragments. May throw.
     void prepare_removal(std::uint64_t e, std::size_t count);
     /// Logs the removal of all fragments of an entity, or of one. Their values die next.
@@ -91,6 +101,7 @@ public:
     void note_removal(std::uint64_t e, fragment_data& fragment) noexcept;
 
 private:
+    void call_inserted(const new_entities& made);
     [[nodiscard]] bool calls_remove_sparse(std::uint64_t e) const noexcept;
     void prepare(fragment_data& fragment, hook_kind kind, std::size_t count);
     static void note(fragment_data& fragment, hook_kind kind, std::uint64_t e) noexcept;

@@ -26,8 +26,6 @@ void transaction::run(Apply apply) {
     error.rethrow();
 }
 
-/// Makes the last step of a call that creates entities. If it throws, because a change that a hook
-/// has recorded fails, destroys them: the caller does not receive their ids.
 template <class Call>
 void spawner::finish(id_span made, Call call) {
     scope_guard undo([&] { take_back(made); });

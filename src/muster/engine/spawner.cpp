@@ -5,6 +5,7 @@
 #include <muster/base/text.hpp>
 #include <muster/engine/run.hpp>
 #include <muster/engine/staging.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -175,8 +176,11 @@ std::uint64_t spawner::spawn_notifying(Fill fill, slice<change> values,
     const std::size_t first = held.shape().size();
     small_list<const void*> from(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::uint64_t word =
-            values[i].sets_word ? values[i].word : like.word_of(*fragments[i]);
+        const fragment_data& fragment = *fragments[i];
+        const std::uint64_t word = values[i].sets_word ? values[i].word
+                                   : fragment.has_word && fragment.participant != nullptr
+                                       ? fragment.participant->word_of(values[i].self)
+                                       : like.word_of(fragment);
         held.add({fragments[i], change_kind::put, word}, {});
         from.push_back(values[i].self);
     }

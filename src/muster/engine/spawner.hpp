@@ -39,6 +39,26 @@ struct row_filler {
     void operator()(const chunk_data& rows, std::size_t first) const { call(what, rows, first); }
 };
 
+/// New entities that are copies of one prototype.
+struct cloned_rows {
+    target prototype;
+    chunk_data* given_chunk;
+    row_values given;
+    slice<change> moved;         // of one entity: the changes that construct `given`, else empty
+    id_span out;                 // receives the ids
+    chunk_data* into = nullptr;  // set by `clone_rows`: they are its last rows at that time
+    std::size_t first = 0;
+};
+/// A function that changes values of new entities before anyone sees them.
+struct row_translator {
+    void (*call)(const void* what, const cloned_rows& rows, slice<fragment_data* const> fragments);
+    const void* what;
+
+    void operator()(const cloned_rows& rows, slice<fragment_data* const> fragments) const {
+        call(what, rows, fragments);
+    }
+};
+
 class MUSTER_API spawner {
 public:
     explicit spawner(engine& owner) noexcept : engine_(owner) {}
@@ -65,6 +85,22 @@ public:
     /// `id_pool::create_at` does, `errc::id_taken` if two ids have the same key, and `errc::in_scope`
     /// in a scope. O(values), and O(n log n) if the ids are not in the order of keys.
     void spawn_rows_at(id_span wanted, chunk_data& into, const row_values& given);
+    /// Creates these clones, all or none, outside of scopes. `out` are parts of `made`. Calls
+    /// `translate` when all of them have their values, before the first hook.
+    void clone_rows(slice<cloned_rows> all, id_span made, const row_translator& translate);
+    /// Throws `errc::limit` if a chunk cannot have so many rows; see `refuse_rows`.
+    void refuse_clones(slice<const cloned_rows> all);
+    /// Records a new entity with copies of the prototype's values, except for fragments of `given`.
+    /// The caller has opened a scope, and holds a `record_guard`.
+    std::uint64_t record_clone(target prototype, const chunk_data& given) {
+        const std::uint64_t made = record_new_id();
+        record_copies(made, prototype, given);
+        return made;
+    }
+    /// Makes the last step of a call that creates entities. If it throws, because a change that a hook
+    /// has recorded fails, destroys them: the caller does not receive their ids.
+    template <class Call>
+    void finish(id_span made, Call call);  // in run.hpp
     /// Throws `errc::id_overflow` if `count` ids cannot be created, or `errc::in_scope`.
     /// Allocates nothing for them.
     void refuse_many(std::size_t count);
@@ -113,8 +149,6 @@ private:
             from.copy_to(all);
         }
     };
-    template <class Call>
-    void finish(id_span made, Call call);  // in run.hpp
     void take_back(id_span made) noexcept;
     std::uint64_t record_new_id();
     void hold_copies(held_values& held, target prototype, const chunk_data& given);
@@ -130,6 +164,8 @@ private:
 
     void write_rows(chunk_data& into, std::size_t count, const row_values& given,
                     const row_origin& origin);
+    void append_clones(cloned_rows& rows, row_origin origin);
+    void undo_clones(const cloned_rows& rows) noexcept;
     void create_rows(chunk_data& into, std::size_t count, const row_values& given,
                      const row_origin& origin);
     void refuse_equal_keys(id_span wanted) const;

@@ -62,7 +62,7 @@ void staging::refuse_missing(const chunk_data& given_chunk, const row_values& gi
 }
 
 void staging::construct(const chunk_data& given_chunk, const row_values& given,
-                        const target* prototype) {
+                        const target* prototype, slice<change> moved) {
     fragments_ = fragments_for(engine_, given_chunk, prototype);
     refuse_missing(given_chunk, given, prototype);
     const chunk_data& original = prototype != nullptr ? engine_.components.chunk_of(prototype->id)
@@ -74,7 +74,11 @@ void staging::construct(const chunk_data& given_chunk, const row_values& given,
     const auto make = [&](fragment_data& fragment, std::byte* to, std::size_t first,
                           std::size_t count) {
         const busy_guard busy(engine_.gate);
-        if (const void* const* const value = given.find(&fragment))
+        const void* const* const value = given.find(&fragment);
+        if (value != nullptr && !moved.empty())
+            moved[static_cast<std::size_t>(value - &given.values[0])].construct_at(
+                to, fragment.type->size);
+        else if (value != nullptr)
             fragment.type->copy_values(
                 to,
                 static_cast<const std::byte*>(*value) + first * given.step * fragment.type->size,
@@ -128,6 +132,12 @@ void staging::move_values(chunk_data& into) noexcept {
 }
 
 void staging::commit() {
+    (void)place();
+    engine_.notifier.inserted(ids(), fragments_);
+    is_committed_ = true;
+}
+
+chunk_data& staging::place() {
     array_list<fragment_data*> inside;
     for (fragment_data* fragment : fragments_)
         if (fragment->sparse_values == nullptr) inside.push_back(fragment);
@@ -153,8 +163,7 @@ void staging::commit() {
         into.note_appended(into.size - count_, count_);
     }
     if (count_ != 0) engine_.catalog.fix_types(fragments_);
-    engine_.notifier.inserted(ids(), fragments_);
-    is_committed_ = true;
+    return into;
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

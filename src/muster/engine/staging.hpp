@@ -32,11 +32,20 @@ public:
     ~staging();
 
     /// Constructs the values. With a prototype, those that are not given are copies of its values.
-    void construct(const chunk_data& given_chunk, const row_values& given, const target* prototype);
+    /// `moved`, of one entity, are the changes that construct the given values; else it is empty.
+    void construct(const chunk_data& given_chunk, const row_values& given, const target* prototype,
+                   slice<change> moved = {});
     /// Creates the entities, without components. `commit` does it if it was not called.
     void create();
     /// Moves the values to their chunk and sparse sets, and notifies hooks. All or none.
     void commit();
+    /// The part of `commit` before the hooks. Returns the chunk, where the entities have the last rows.
+    chunk_data& place();
+    /// Keeps the entities, which were placed.
+    void keep() noexcept { is_committed_ = true; }
+
+    /// All fragments of the entities.
+    [[nodiscard]] slice<fragment_data* const> fragments() const noexcept { return fragments_; }
 
     [[nodiscard]] chunk_data& rows() noexcept { return staged_; }
     [[nodiscard]] id_span ids() noexcept { return {staged_.ids.data, count_, staged_.ids.size}; }

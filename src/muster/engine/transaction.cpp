@@ -360,7 +360,8 @@ bool transaction::combine(std::uint64_t e) {
         std::size_t which = 0;
         for (std::size_t i = 0; i < held_.shape().size(); ++i)
             if (const change_shape& step = held_.shape()[i];
-                step.fragment == fragment || step.kind == change_kind::clear)
+                (step.fragment == fragment && step.kind != change_kind::regroup) ||
+                step.kind == change_kind::clear)
                 given.push_back(held_.values()[i].at);
         using outcome = value_participant::outcome;
         const outcome result =
@@ -372,6 +373,10 @@ bool transaction::combine(std::uint64_t e) {
                                                    : change_kind::remove,
                       result == outcome::puts ? given[which] : nullptr);
         if (result == outcome::none) held_.drop_last();
+        if (result == outcome::puts && fragment->has_word)
+            held_.add({fragment, change_kind::regroup,
+                       fragment->participant->word_of(held_.values().back().at)},
+                      {});
     }
     return true;
 }

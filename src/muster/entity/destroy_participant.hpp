@@ -45,10 +45,12 @@ private:
 
 struct fragment_data;
 
-/// A fragment that an entity loses although it survives the operation.
+/// A fragment that an entity loses although it survives the operation, or whose word changes.
 struct fragment_loss {
     std::uint64_t e;
     fragment_data* fragment;
+    bool is_regrouped = false;
+    std::uint64_t word = 0;
 };
 
 /// A participant must not change the world in these calls.
@@ -65,7 +67,8 @@ public:
     virtual void check(const destroy_set& dying) const = 0;
     /// Puts the entities into the order of their hooks.
     virtual void arrange(destroy_set&) {}
-    /// Adds what living entities outside of the operation lose by it, each fragment once. May throw.
+    /// Adds what living entities outside of the operation lose by it, and their new words; each
+    /// fragment once. May throw.
     virtual void release(const destroy_set&, array_list<fragment_loss>&) {}
     /// Takes all steps that may throw. A hook may still prevent the operation, without a notice.
     virtual void prepare(const destroy_set& dying) = 0;

@@ -18,20 +18,22 @@ void link_array::reserve(std::size_t count) {
     all_.reserve(larger(wanted, more));
 }
 
-link_list::link_list(const link_list& other) : is_removal(other.is_removal), type_(other.type_) {
+link_list::link_list(const link_list& other)
+    : is_removal(other.is_removal), type_(other.type_), has_values_(other.has_values_) {
     if (other.size() == 0) return;
-    if (type_->size != 0 && !type_->can_copy())
+    const bool copies = type_->size != 0 && has_values_;
+    if (copies && !type_->can_copy())
         raise(errc::not_copyable,
               text("links cannot be copied: their values, of type ", type_->name, ", cannot"));
     reserve(other.size());
     scope_guard rollback([&] {
-        for (std::uint32_t i = 0; type_->destroy != nullptr && i < ends_.places(); ++i)
+        for (std::uint32_t i = 0; copies && type_->destroy != nullptr && i < ends_.places(); ++i)
             type_->destroy(value_at(i), 1);
         ::operator delete(values_, std::align_val_t(type_->alignment));
     });
     for (std::uint32_t i = other.ends_.next(0); i < other.ends_.places();
          i = other.ends_.next(i + 1)) {
-        if (type_->size != 0) type_->copy_values(next_value(), other.value_at(i), 1, 0);
+        if (copies) type_->copy_values(next_value(), other.value_at(i), 1, 0);
         (void)append(other.ends_[i].other);
     }
     rollback.dismiss();

@@ -22,10 +22,10 @@ namespace MUSTER_NAMESPACE::detail {
 /// The head of each link of an exclusive relation.
 struct link_head {
     std::uint64_t target = 0;
-    std::uint32_t place = 0;  // in the list of the target's sources
-    bool is_removal = false;  // only in pending changes: removes the link to `target`
-    bool has_value = false;   // the value after the head is constructed
-    std::uint16_t unused = 0;
+    std::uint32_t place = 0;           // in the list of the target's sources
+    std::uint32_t level : 30 = 0;      // of the source, in a leveled relation; 1 below a root
+    std::uint32_t is_removal : 1 = 0;  // only in pending changes: removes the link to `target`
+    std::uint32_t has_value : 1 = 0;   // the value after the head is constructed
 
     /// Returns where the value of an alignment is.
     [[nodiscard]] static constexpr std::size_t value_offset(std::size_t alignment) noexcept {
@@ -45,7 +45,7 @@ struct linked : link_head {
     template <class Given>
     linked(std::uint64_t to, Given&& given) : value(std::forward<Given>(given)) {
         target = to;
-        has_value = true;
+        has_value = 1;
     }
     linked(linked&& other) noexcept : link_head(other) {
         if (has_value) ::new (&value) Value(std::move(other.value));
@@ -71,7 +71,7 @@ struct linked<Value> : link_head {
     linked() noexcept : bytes{} {}
     linked(std::uint64_t to, const Value& given) : value(given) {
         target = to;
-        has_value = true;
+        has_value = 1;
     }
 };
 template <class Value>
@@ -80,7 +80,7 @@ struct linked<Value> : link_head {
     linked() noexcept = default;
     linked(std::uint64_t to, const Value&) noexcept {
         target = to;
-        has_value = true;
+        has_value = 1;
     }
 };
 

@@ -123,8 +123,9 @@ void clone_many_with_links(engine& owner, id_span out, const target& prototype,
     array_list<std::uint64_t> memory(out.count);  // `out` itself changes only if the call succeeds
     const id_span made{reinterpret_cast<std::byte*>(memory.data()), out.count, out.width};
     scope whole(owner);
-    owner.spawner.clone_many(made, prototype, owner.catalog.ensure_set(fragments),
-                             {fragments, {values.data(), values.size()}});
+    chunk_data& left = owner.catalog.grouped(owner.catalog.ensure_set(fragments), fragments,
+                                             {values.data(), values.size()});
+    owner.spawner.clone_many(made, prototype, left, {fragments, {values.data(), values.size()}});
     for (std::size_t i = 0; i < made.count; ++i)
         (void)owner.changes.submit({{made.at(i), prototype.where}, later, "clone"});
     whole.commit();

@@ -475,10 +475,10 @@ public:
         while (all.next())
             detail::each_run(
                 *store_, all,
-                [&](const detail::chunk_data* chunk, std::size_t first, std::size_t count,
+                [&](const detail::chunk_data* owner, std::size_t first, std::size_t count,
                     const id_type* ids) {
                     if constexpr (fits)
-                        callback(basic_rows<Layout>(*store_, chunk, first, count, ids));
+                        callback(basic_rows<Layout>(*store_, owner, first, count, ids));
                 });
         changes.commit();
     }
@@ -574,8 +574,8 @@ private:
             const detail::fragment_data& fragment =
                 store_->template find_fragment<typename detail::term_traits<T>::type>();
             if (fragment.sparse_values != nullptr) store_->writes.mark(fragment, {});
-            for (const detail::chunk_index chunk : fragment.chunks)
-                store_->writes.mark(fragment, chunk);
+            for (const detail::chunk_index owner : fragment.chunks)
+                store_->writes.mark(fragment, owner);
         }
     }
 };

@@ -8,6 +8,7 @@
 #include <muster/type/fragment.hpp>
 #include <muster/type/type_info.hpp>
 
+#include <cstdint>
 #include <source_location>
 #include <string_view>
 #include <type_traits>
@@ -27,14 +28,30 @@ inline constexpr target_policy destroy_sources = target_policy::destroy_sources;
 inline constexpr target_policy refuse = target_policy::refuse;
 inline constexpr target_policy pass_on = target_policy::pass_on;
 
-/// The relation of a child with its parent, predefined in every world: exclusive and acyclic. A
-/// destroyed parent takes its children along.
+/// The relation of a child with its parent, predefined in every world: leveled. A destroyed parent
+/// takes its children along.
 struct child_of_t {};
 inline constexpr child_of_t child_of{};
 template <>
 struct component_traits<child_of_t> {
     static constexpr std::string_view name = "child_of";
     static constexpr bool internal = true;
+};
+
+/// The relation of an instance with its prefab, predefined in every world: exclusive, acyclic and
+/// grouping. A prefab with instances refuses to be destroyed.
+struct is_a_t {};
+inline constexpr is_a_t is_a{};
+template <>
+struct component_traits<is_a_t> {
+    static constexpr std::string_view name = "is_a";
+    static constexpr bool internal = true;
+};
+
+/// Names the chunk of entities at this level of `child_of`: `w.chunk<position>(level{2})`. All levels
+/// from 63 on share their chunks.
+struct level {
+    std::uint32_t value = 0;
 };
 
 /// The id of a relation that was made at run time, with the type of its values.
@@ -94,6 +111,10 @@ template <class T>
 inline constexpr bool is_to = false;
 template <class Layout, class R>
 inline constexpr bool is_to<basic_to<Layout, R>> = true;
+using level_argument = level;  // where a member function has this name
+/// An argument of `chunk` that names a group of entities: a link or a level.
+template <class Arg>
+inline constexpr bool is_group = is_to<Arg> || std::is_same_v<Arg, level>;
 
 }  // namespace detail
 

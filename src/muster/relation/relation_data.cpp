@@ -5,11 +5,11 @@
 #include <muster/entity/destroy_participant.hpp>
 #include <muster/relation/relation_data.hpp>
 #include <muster/relation/relations.hpp>
+#include <muster/relation/tree_clone.hpp>
 
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -31,6 +31,7 @@ void relation_data::make_links() {
     engine_.catalog.take_part(made, *this);
     rollback.dismiss();
     own_.alias = &made;
+    made.remap.call = is_exclusive ? &remap_link : &remap_links;
 }
 
 void relation_data::drop_links() noexcept {
@@ -99,160 +100,30 @@ std::size_t relation_data::count_targets(std::uint64_t source) const noexcept {
     return list != nullptr ? list->size() : 0;
 }
 
-// ---- combining ---------------------------------------------------------------------------------
-
-auto relation_data::combine(std::uint64_t e, const void* present, slice<void* const> given,
-                            std::size_t& which) -> outcome {
-    return is_exclusive ? combine_one(present, given, which)
-                        : combine_many(e, present, given, which);
-}
-
-/// The last change wins.
-auto relation_data::combine_one(const void* present, slice<void* const> given,
-                                std::size_t& which) const -> outcome {
-    constexpr auto none = ~std::size_t{0};
-    const std::uint64_t null = engine_.entities.null();
-    std::uint64_t target =
-        present != nullptr ? static_cast<const link_head*>(present)->target : null;
-    std::size_t last = none;  // the link that stays
-    bool is_changed = false;
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        const auto* const link = static_cast<const link_head*>(given[i]);
-        if (link != nullptr && link->is_removal && link->target != target) continue;
-        is_changed = true;
-        const bool is_removed = link == nullptr || link->is_removal;
-        last = is_removed ? none : i;
-        target = is_removed ? null : link->target;
-    }
-    if (!is_changed) return outcome::none;
-    if (last == none) return outcome::removes;
-    if (engine_.entities.alive(target)) {
-        which = last;
-        return outcome::puts;
-    }
-    if (policy == target_policy::destroy_sources) return outcome::destroys;
-    if (policy == target_policy::refuse) engine_.errors.raise_not_alive({target, {}}, "relate");
-    return outcome::removes;
-}
-
-namespace {
-
-/// The links that recorded changes add, and the targets that they remove. A few are searched one by
-/// one; many have an index.
-class combined_links {
-public:
-    combined_links(const type_info& values, bool has_many) : added(values), has_many_(has_many) {}
-
-    [[nodiscard]] std::uint32_t find(std::uint64_t target) const {
-        if (!has_many_) return added.ends().find(target);
-        const auto found = places_.find(target);
-        return found != places_.end() ? found->second : added.ends().places();
-    }
-    void take(link_list& from, std::uint32_t at) {
-        const std::uint64_t target = from.ends()[at].other;
-        added.reserve(1);
-        if (has_many_) places_[target] = added.ends().places();
-        (void)added.take(from, at);
-    }
-    void erase(std::uint32_t place) {
-        if (has_many_) places_.erase(added.ends()[place].other);
-        added.erase(place);
-    }
-    [[nodiscard]] bool removes(std::uint64_t target) const {
-        return has_many_ ? removed_.contains(target)
-                         : std::ranges::find(removed, target) != removed.end();
-    }
-    void remove(std::uint64_t target) {
-        removed.push_back(target);
-        if (has_many_) removed_.insert(target);
-    }
-    void clear(const type_info& values) {
-        link_list(values).swap(added);
-        places_.clear();
-    }
-
-    link_list added;
-    array_list<std::uint64_t> removed;
-
-private:
-    bool has_many_;
-    std::unordered_map<std::uint64_t, std::uint32_t> places_;
-    std::unordered_set<std::uint64_t> removed_;
-};
-
-}  // namespace
-
-auto relation_data::combine_many(std::uint64_t e, const void* present, slice<void* const> given,
-                                 std::size_t& which) -> outcome {
-    link_list(*types_.value).swap(edit_.added);
-    edit_.removed.clear();
-    edit_.is_fresh = edit_.is_active = false;
-    // SAFETY: the lists are pending values, or the value of a living entity: none is const.
-    auto* kept = static_cast<link_list*>(const_cast<void*>(present));
-    if (std::ranges::find(given, nullptr) != given.end()) kept = nullptr;
-    combined_links all(*types_.value, given.size() > 8);
-    const auto is_kept = [&](std::uint64_t target) {
-        return kept != nullptr && find_place(e, *kept, target) != kept->ends().places() &&
-               !all.removes(target);
-    };
-    which = given.size();
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        auto* const list = static_cast<link_list*>(given[i]);
-        if (list == nullptr) {
-            all.clear(*types_.value);
-            continue;
-        }
-        const link_array& ends = list->ends();
-        for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
-            const std::uint64_t target = ends[at].other;
-            const std::uint32_t known = all.find(target);
-            const bool is_added = known != all.added.ends().places();
-            if (list->is_removal) {
-                if (is_added) all.erase(known);
-                if (is_kept(target)) all.remove(target);
-                continue;
-            }
-            which = i;
-            if (is_added)
-                all.added.swap_value(known, *list, at);
-            else
-                all.take(*list, at);
-        }
-    }
-    const link_array& ends = all.added.ends();
-    for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
-        if (engine_.entities.alive(ends[at].other)) continue;
-        if (policy == target_policy::destroy_sources) return outcome::destroys;
-        if (policy == target_policy::refuse)
-            engine_.errors.raise_not_alive({ends[at].other, {}}, "relate");
-        all.erase(at);
-    }
-    if (kept == nullptr) {
-        if (ends.size() == 0) return present != nullptr ? outcome::removes : outcome::none;
-        static_cast<link_list*>(given[which])->swap(all.added);
-        return outcome::puts;
-    }
-    std::size_t fresh = 0;
-    for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1))
-        fresh += is_kept(ends[at].other) ? 0u : 1u;
-    if (kept->size() + fresh == all.removed.size()) return outcome::removes;
-    if (ends.size() == 0 && all.removed.empty()) return outcome::none;
-    edit_.e = e;
-    edit_.is_fresh = true;
-    edit_.added.swap(all.added);
-    edit_.removed.swap(all.removed);
-    return outcome::touches;
-}
-
 // ---- changes -----------------------------------------------------------------------------------
 
-void relation_data::begin(std::size_t) {
+std::uint64_t relation_data::word_of(const void* value) const {
+    if (!is_exclusive) return 0;
+    const std::uint64_t target = static_cast<const link_head*>(value)->target;
+    return is_leveled ? relation_levels::word_of(levels_.below(level_of(target))) : target;
+}
+
+/// Removing the link of an entity changes the levels of all below it.
+bool relation_data::arrange(slice<std::uint64_t> all) const {
+    if (is_leveled) levels_.arrange(all);
+    return is_leveled;
+}
+
+void relation_data::begin(std::size_t count) {
+    now_.is_bulk = count > 1;
     for (const std::uint64_t target : now_.reserved)
         if (link_array* const sources = find_sources(target)) sources->end_reservations();
     now_.reserved.clear();
     now_.steps.clear();
     now_.notes.clear();
     now_.arrived = now_.called = now_.committed = 0;
+    levels_.begin();
+    rows_.begin();
     edit_.is_active = std::exchange(edit_.is_fresh, false);
 }
 
@@ -289,7 +160,8 @@ void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed)
     now_.is_left_for_good = is_removed || is_edited(e);
     if (is_exclusive) {
         const auto& link = *static_cast<const link_head*>(value);
-        now_.steps.push_back({e, link.target, null, link.place});
+        now_.steps.push_back({e, link.target, null, link.place, link.level});
+        if (is_removed && is_leveled) levels_.plan(e, 0);
     } else if (is_edited(e)) {
         for (const std::uint64_t target : edit_.removed) now_.steps.push_back({e, target, null});
     } else {
@@ -300,6 +172,7 @@ void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed)
 }
 
 void relation_data::call_before(std::uint64_t) {
+    rows_.reserve();
     for (std::size_t i = now_.left; now_.is_left_for_good && i < now_.steps.size(); ++i)
         call_and_note(hook_kind::remove, now_.steps[i]);
 }
@@ -316,11 +189,16 @@ void relation_data::ending(std::uint64_t e, const void* value) {
 void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
     const std::uint64_t null = engine_.entities.null();
     if (is_exclusive) {
-        const std::uint64_t target = static_cast<link_head*>(value)->target;
-        if (is_new) now_.steps.push_back({e, null, target});
+        auto& link = *static_cast<link_head*>(value);
+        if (is_new) now_.steps.push_back({e, null, link.target});
         link_step& made = is_new ? now_.steps.back() : now_.steps[now_.arrived++];
-        made.to = target;
-        if (made.from != target) reserve_source(e, target);
+        made.to = link.target;
+        if (made.from != made.to) reserve_source(made);
+        if (now_.is_bulk) join_group(e, value);
+        if (!is_leveled) return;
+        const std::uint32_t level = levels_.below(level_of(made.to));
+        link.level = level & relation_levels::most;
+        if (level != made.level) levels_.plan(e, level);
         return;
     }
     const bool is_edit = !is_new && is_edited(e);
@@ -333,13 +211,21 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         const bool is_known = is_edit && is_related(e, target);
         now_.steps.push_back({e, is_known ? target : null, target});
         if (is_known) continue;
-        reserve_source(e, target);
+        reserve_source(now_.steps.back());
         ++fresh;
     }
     if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
 }
 
+/// Moves an entity whose clone stayed in the group of its prototype, although its link differs.
+void relation_data::join_group(std::uint64_t e, const void* value) {
+    if (!links_->has_word) return;
+    const std::uint64_t word = word_of(value);
+    if (engine_.components.chunk_of(e).word_of(*links_) != word) rows_.add(e, *links_, word);
+}
+
 void relation_data::call_after(std::uint64_t e) {
+    rows_.reserve();
     std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
     for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i)
         kept.insert(now_.steps[i].to);
@@ -351,12 +237,12 @@ void relation_data::call_after(std::uint64_t e) {
 }
 
 /// Does all of a new link that can fail.
-void relation_data::reserve_source(std::uint64_t e, std::uint64_t target) {
-    if (!engine_.entities.alive(target)) engine_.errors.raise_not_alive({target, {}}, "relate");
-    if (is_acyclic) refuse_cycle(e, target);
-    engine_.catalog.mark_for_destroy(target);
-    now_.reserved.push_back(target);
-    ensure_sources(target).reserve_another();
+void relation_data::reserve_source(const link_step& made) {
+    if (!engine_.entities.alive(made.to)) engine_.errors.raise_not_alive({made.to, {}}, "relate");
+    if (is_acyclic) refuse_cycle(made);
+    engine_.catalog.mark_for_destroy(made.to);
+    now_.reserved.push_back(made.to);
+    ensure_sources(made.to).reserve_another();
 }
 
 link_array& relation_data::ensure_sources(std::uint64_t target) {
@@ -366,16 +252,20 @@ link_array& relation_data::ensure_sources(std::uint64_t target) {
     return *made.release();
 }
 
-void relation_data::refuse_cycle(std::uint64_t e, std::uint64_t target) const {
-    if (e == target) raise_cycle(e, target);
-    const link_array* const below = find_sources(e);
+void relation_data::refuse_cycle(const link_step& made) const {
+    if (made.e == made.to) raise_cycle(made.e, made.to);
+    const link_array* const below = find_sources(made.e);
     if (below == nullptr || below->size() == 0) return;
-    if (is_exclusive) {
-        for (std::uint64_t up = target; !is_null(up); up = target_of(up))
-            if (up == e) raise_cycle(e, target);
+    if (!is_exclusive) {
+        if (is_above(made.to, made.e)) raise_cycle(made.e, made.to);
         return;
     }
-    if (is_above(target, e)) raise_cycle(e, target);
+    std::uint64_t up = made.to;
+    if (is_leveled)
+        for (std::uint32_t at = level_of(up); at > made.level; --at) up = target_of(up);
+    else
+        while (!is_null(up) && up != made.e) up = target_of(up);
+    if (up == made.e) raise_cycle(made.e, made.to);
 }
 
 /// Whether a path of links leads from `from` to `to`.
@@ -423,6 +313,8 @@ void relation_data::commit(std::uint64_t e) noexcept {
             find_sources(done.from)->erase(done.place);
     if (now_.committed != now_.steps.size()) return;
     note(now_.notes);
+    levels_.apply();
+    rows_.apply();
     for (const link_step& done : now_.steps)  // now that all places are valid
         if (!is_null(done.from)) close_holes(done.from);
     edit_.is_active = false;

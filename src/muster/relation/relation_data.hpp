@@ -8,6 +8,7 @@
 #include <muster/change/change.hpp>
 #include <muster/relation/link.hpp>
 #include <muster/relation/relation.hpp>
+#include <muster/relation/relation_levels.hpp>
 #include <muster/relation/relation_ref.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/value_participant.hpp>
@@ -26,8 +27,14 @@ struct location;
 
 class MUSTER_API relation_data final : public value_participant {
 public:
-    relation_data(engine& owner, fragment_data& own, const link_types& types) noexcept
-        : engine_(owner), own_(own), id_(own.id), types_(types) {}
+    relation_data(engine& owner, fragment_data& own, const link_types& types,
+                  row_regrouping& rows) noexcept
+        : engine_(owner),
+          own_(own),
+          id_(own.id),
+          types_(types),
+          rows_(rows),
+          levels_(owner, *this, rows) {}
     ~relation_data();
 
     /// The id of the relation.
@@ -42,6 +49,8 @@ public:
 
     bool is_exclusive = false;
     bool is_acyclic = false;
+    bool is_leveled = false;   // the word of a source is its level; see `relation_levels`
+    bool is_grouping = false;  // the word of a source is its target
     target_policy policy = target_policy::remove_relation;
 
     /// Creates the fragment of the links; replaces one of the other kind, which no entity has.
@@ -57,6 +66,11 @@ public:
     [[nodiscard]] link_head* find_link(std::uint64_t source) const noexcept;
     /// Returns the only target of an entity, or the null id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;
+    /// Returns how many links are above a living entity, if the relation is leveled.
+    [[nodiscard]] std::uint32_t level_of(std::uint64_t source) const noexcept {
+        const link_head* const link = find_link(source);
+        return link != nullptr ? link->level : 0;
+    }
     /// Returns the sources of a living target, or null.
     [[nodiscard]] link_array* find_sources(std::uint64_t target) const noexcept;
     [[nodiscard]] bool is_related(std::uint64_t source, std::uint64_t target) const noexcept;
@@ -68,6 +82,8 @@ public:
 
     outcome combine(std::uint64_t e, const void* present, slice<void* const> given,
                     std::size_t& which) override;
+    [[nodiscard]] std::uint64_t word_of(const void* value) const override;
+    [[nodiscard]] bool arrange(slice<std::uint64_t> all) const override;
     void begin(std::size_t count) override;
     void leaving(std::uint64_t e, const void* value, bool is_removed) override;
     void arrived(std::uint64_t e, void* value, bool is_new) override;
@@ -136,8 +152,9 @@ private:
     outcome combine_many(std::uint64_t e, const void* present, slice<void* const> given,
                          std::size_t& which);
     link_array& ensure_sources(std::uint64_t target);
-    void reserve_source(std::uint64_t e, std::uint64_t target);
-    void refuse_cycle(std::uint64_t e, std::uint64_t target) const;
+    void reserve_source(const link_step& made);
+    void join_group(std::uint64_t e, const void* value);
+    void refuse_cycle(const link_step& made) const;
     [[nodiscard]] bool is_above(std::uint64_t from, std::uint64_t to) const;
     [[noreturn]] MUSTER_COLD void raise_cycle(std::uint64_t e, std::uint64_t target) const;
     void commit_one(const link_step& done) noexcept;
@@ -165,6 +182,8 @@ private:
     link_types types_;
     fragment_data* links_ = nullptr;
     sparse_array<link_array*> sources_;  // by the key of the target; owned
+    row_regrouping& rows_;
+    relation_levels levels_;
 
     /// The operation that is being applied; see `value_participant`.
     struct operation {
@@ -175,6 +194,7 @@ private:
         std::size_t committed = 0;
         std::size_t left = 0;                // the first step of the entity that has last left
         bool is_left_for_good = false;       // its steps are removals
+        bool is_bulk = false;                // several entities change
         bool is_replaced = false;            // another list replaces that of the entity
         array_list<std::uint64_t> reserved;  // targets with room for new sources
     } now_;
@@ -191,6 +211,7 @@ private:
         const destroy_set* of;
         array_list<link_step> passed_on;  // links that it moves to other targets
         array_list<link_step> shrunk;     // links that it removes from lists that stay
+        array_list<relation_levels::entry> levels;
         array_list<link_note> notes;
     };
     std::vector<destruction> destructions_;  // the innermost last

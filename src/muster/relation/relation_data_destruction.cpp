@@ -41,12 +41,13 @@ std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& d
 }
 
 void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
-    destruction made{&dying, {}, {}, {}};
+    destruction made{&dying, {}, {}, {}, {}};
     if (own_.hooks.has_logs()) list_notes(dying, made);
     if (dying.has(links_->id)) {
         if (!made.notes.empty()) destructions_.push_back(std::move(made));
         return;
     }
+    array_list<link_step> moved;                          // of a leveled relation
     std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
     for (const std::uint64_t e : dying.all())
         each_source(e, [&](const link_end& source) {
@@ -57,10 +58,13 @@ void relation_data::release(const destroy_set& dying, array_list<fragment_loss>&
                 return made.shrunk.push_back({source.other, e, null, source.place});
             }
             const std::uint64_t to = policy == target_policy::pass_on ? survivor(e, dying) : null;
-            if (is_null(to) || to == source.other)
+            const bool is_lost = is_null(to) || to == source.other;
+            if (is_lost)
                 losses.push_back({source.other, links_});
             else
                 made.passed_on.push_back({source.other, e, to});
+            if (is_grouping && !is_lost) losses.push_back({source.other, links_, true, to});
+            if (is_leveled) moved.push_back({source.other, e, to, 0, level_of(source.other)});
         });
     made.shrunk.erase_if([&](const link_step& link) {
         std::size_t& count = lost[link.e];
@@ -69,7 +73,9 @@ void relation_data::release(const destroy_set& dying, array_list<fragment_loss>&
         if (is_all) count = 0;
         return is_all;
     });
-    if (!made.passed_on.empty() || !made.shrunk.empty() || !made.notes.empty())
+    if (!moved.empty()) made.levels = levels_.after(dying, std::move(moved), losses);
+    if (!made.passed_on.empty() || !made.shrunk.empty() || !made.levels.empty() ||
+        !made.notes.empty())
         destructions_.push_back(std::move(made));
 }
 
@@ -114,7 +120,7 @@ void relation_data::prepare(const destroy_set& dying) {
 }
 
 void relation_data::finish(const destroy_set& dying) noexcept {
-    destruction made{&dying, {}, {}, {}};
+    destruction made{&dying, {}, {}, {}, {}};
     if (!destructions_.empty() && destructions_.back().of == &dying) {
         made = std::move(destructions_.back());
         destructions_.pop_back();
@@ -127,6 +133,7 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         head.place = find_sources(link.to)->append(link.e, 0);
         engine_.changes.mark_written(link.e, *links_);
     }
+    levels_.set(made.levels);
     {
         const busy_guard busy(engine_.gate);
         for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);

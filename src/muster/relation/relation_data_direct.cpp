@@ -30,14 +30,17 @@ auto relation_data::move_link(std::uint64_t e, location at, std::uint64_t target
     auto& link = *reinterpret_cast<link_head*>(base + at.row * type.size);
     const std::uint64_t from = link.target;
     std::uint32_t place = link.place;
+    const std::uint32_t level = link.level;
     if (from != target) {
-        if (is_acyclic) refuse_cycle(e, target);
+        if (is_grouping || (is_leveled && level_of(target) + 1 != level)) return effect::unknown;
+        if (is_acyclic) refuse_cycle({e, from, target, place, level});
         link_array& sources = reserve_sources(target);
         find_sources(from)->erase(place);
         place = sources.append(e, 0);
     }
     copy_bytes(&link, given.self, type.size);
     link.place = place;
+    link.level = level & relation_levels::most;
     if (from == target) return effect::none;
     close_holes(from);
     return effect::changed;
@@ -55,7 +58,7 @@ auto relation_data::add_link(std::uint64_t e, std::uint64_t target, const change
             return effect::none;
         }
     }
-    if (is_acyclic) refuse_cycle(e, target);
+    if (is_acyclic) refuse_cycle({e, engine_.entities.null(), target});
     link_array& sources = reserve_sources(target);
     if (list == nullptr) {
         insert_list(e, std::move(added)).ends()[0].place = sources.append(e, 0);

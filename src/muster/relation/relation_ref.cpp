@@ -3,10 +3,13 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/relations.hpp>
 
+#include <algorithm>
+
 namespace MUSTER_NAMESPACE::detail {
 
-relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types) {
-    return {&owner, &relations::ensure(owner).define(own, types)};
+relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_types& types,
+                                  relation_kind kind) {
+    return {&owner, &relations::ensure(owner).define(own, types, kind)};
 }
 
 relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_types& types,
@@ -17,11 +20,7 @@ relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_typ
         return known;
     }
     if (kind == relation_kind::users) relations::raise_no_relation(own, types.value->name, call);
-    relations& all = relations::ensure(owner);
-    relation_data& made = all.define(own, types, true);
-    all.set_acyclic(made);
-    made.policy = target_policy::destroy_sources;
-    return {&owner, &made};
+    return define(owner, own, types, kind);
 }
 
 relation_ref relation_ref::named(engine& owner, const fragment_name& name, const link_types& types,
@@ -54,6 +53,14 @@ void relation_ref::set_exclusive() {
 
 void relation_ref::set_acyclic() {
     relations_of(*engine_).set_acyclic(*data_);
+}
+
+void relation_ref::set_leveled() {
+    relations_of(*engine_).set_leveled(*data_);
+}
+
+void relation_ref::set_grouping() {
+    relations_of(*engine_).set_grouping(*data_);
 }
 
 void relation_ref::set_policy(target_policy policy) noexcept {
@@ -103,10 +110,23 @@ std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
 }
 
 std::uint32_t relation_ref::level_of(std::uint64_t source) const noexcept {
-    std::uint32_t level = 0;
+    if (data_ == nullptr || !engine_->entities.alive(source)) return 0;
+    if (data_->is_leveled) return data_->level_of(source);
+    std::uint32_t count = 0;
     const std::uint64_t null = engine_->entities.null();
-    for (std::uint64_t at = target_of(source); at != null; at = target_of(at)) ++level;
-    return level;
+    for (std::uint64_t up = target_of(source); up != null; up = target_of(up)) ++count;
+    return count;
+}
+
+bool relation_ref::is_below(std::uint64_t e, std::uint64_t top) const noexcept {
+    const std::uint64_t null = engine_->entities.null();
+    if (data_ == nullptr || top == null) return false;
+    const std::uint32_t end = data_->is_leveled ? level_of(top) : 0;
+    if (data_->is_leveled && level_of(e) <= end) return false;
+    std::uint64_t up = target_of(e);
+    while (up != null && up != top && !(data_->is_leveled && data_->level_of(up) <= end))
+        up = target_of(up);
+    return up == top;
 }
 
 void* relation_ref::find_value(std::uint64_t source, std::uint64_t target) const noexcept {
@@ -150,6 +170,31 @@ std::uint64_t relation_ref::next_below(std::uint64_t root, std::uint64_t at) con
         at = link.target;
     }
     return null;
+}
+
+chunk_data& relation_ref::ensure_chunk(engine& owner, slice<fragment_data* const> set,
+                                       slice<const link_group> groups) {
+    array_list<fragment_data*> all(set.data(), set.data() + set.size());
+    array_list<std::uint64_t> words;
+    for (const link_group& group : groups) {
+        const relation_data& relation = *group.relation.data_;
+        if (!group.is_level && !relation.is_grouping)
+            raise(errc::not_a_relation,
+                  text(relation.name(),
+                       " has no chunks for each target: only a relation that is "
+                       "defined as grouping() has"));
+        if (!group.is_level || group.word != 0) all.push_back(&relation.links());
+    }
+    std::ranges::sort(all, {}, &fragment_data::index);
+    const auto* const twice = std::ranges::adjacent_find(all);
+    if (twice != all.end()) error_reporter::raise_given_twice(**twice);
+    for (const fragment_data* fragment : all)
+        for (const link_group& group : groups)
+            if (fragment == &group.relation.data_->links())
+                words.push_back(group.is_level ? relation_levels::word_of(group.word) : group.word);
+    if (chunk_data* const known = owner.graph.find(all, words)) return *known;
+    owner.gate.refuse_in_phase("the first use of a chunk");
+    return owner.graph.ensure(all, words);
 }
 
 void relation_ref::raise_no_link(target source, target to) const {

@@ -34,11 +34,13 @@ struct link_types {
 };
 
 /// The initial meaning of a relation.
-enum class relation_kind : std::uint8_t { users, child_of };
+enum class relation_kind : std::uint8_t { users, child_of, is_a };
 template <class R>
 inline constexpr relation_kind relation_kind_of = relation_kind::users;
 template <>
 inline constexpr relation_kind relation_kind_of<child_of_t> = relation_kind::child_of;
+template <>
+inline constexpr relation_kind relation_kind_of<is_a_t> = relation_kind::is_a;
 
 /// A link that the change of an entity adds, moves or removes. The hooks of a relation receive it.
 struct link_step {
@@ -46,6 +48,7 @@ struct link_step {
     std::uint64_t from;       // the old target, or the null id
     std::uint64_t to;         // the new target, or the null id
     std::uint32_t place = 0;  // of `e` at the old target
+    std::uint32_t level = 0;  // of `e` before the change, in a leveled relation
 };
 
 /// Ends of links, in their order. Valid until a link of the relation changes.
@@ -58,13 +61,15 @@ struct link_ends {
     [[nodiscard]] bool is_single() const noexcept { return first == nullptr && count != 0; }
 };
 
+struct link_group;
+
 class MUSTER_API relation_ref {
 public:
     relation_ref() noexcept = default;
 
     /// Makes a fragment a relation, or finds it; see `relations::define`.
     [[nodiscard]] static relation_ref define(engine& owner, fragment_data& own,
-                                             const link_types& types);
+                                             const link_types& types, relation_kind kind);
     /// Returns the relation of a fragment. Throws `errc::not_a_relation`, unless it is predefined, and
     /// `errc::type_mismatch` if its links have values of another type.
     [[nodiscard]] static relation_ref get(engine& owner, fragment_data& own,
@@ -82,6 +87,8 @@ public:
 
     void set_exclusive();
     void set_acyclic();
+    void set_leveled();
+    void set_grouping();
     void set_policy(target_policy policy) noexcept;
     [[nodiscard]] bool is_exclusive() const noexcept;
     [[nodiscard]] fragment_data& links() const noexcept;
@@ -98,12 +105,17 @@ public:
     /// Returns how many links are above an entity of an exclusive, acyclic relation. O(1) if it is
     /// leveled, else O(level).
     [[nodiscard]] std::uint32_t level_of(std::uint64_t source) const noexcept;
+    /// Whether `top` is above an entity of such a relation. O(difference of their levels).
+    [[nodiscard]] bool is_below(std::uint64_t e, std::uint64_t top) const noexcept;
     [[nodiscard]] void* find_value(std::uint64_t source, std::uint64_t target) const noexcept;
     [[nodiscard]] link_ends targets(std::uint64_t source) const noexcept;
     [[nodiscard]] link_ends sources(std::uint64_t target) const noexcept;
     /// Returns the entity after `at` in a walk from `root` to all that is below it: each before those
     /// below it. The null id at the end.
     [[nodiscard]] std::uint64_t next_below(std::uint64_t root, std::uint64_t at) const noexcept;
+    /// Returns the chunk of exactly these fragments and groups. Creates it outside of a phase.
+    [[nodiscard]] static chunk_data& ensure_chunk(engine& owner, slice<fragment_data* const> set,
+                                                  slice<const link_group> groups);
     /// Throws `errc::missing_component`: there is no such link.
     [[noreturn]] MUSTER_COLD void raise_no_link(target source, target to) const;
 
@@ -112,6 +124,13 @@ private:
 
     const engine* engine_ = nullptr;
     relation_data* data_ = nullptr;
+};
+
+/// The entities with a link of this relation that are in one group.
+struct link_group {
+    relation_ref relation;
+    std::uint64_t word;     // a target or a level
+    bool is_level = false;  // level 0: without a link
 };
 
 /// A link of one source with a value, and the change that puts it. The change refers to this
@@ -133,7 +152,8 @@ public:
     link_change(const relation_ref& relation, std::uint64_t target)
         : link_change(relation, linked<Value>()) {
         one_.target = target;
-        one_.is_removal = list_.is_removal = true;
+        one_.is_removal = 1;
+        list_.is_removal = true;
         if (relation.is_exclusive()) return;
         list_.reserve(1);
         list_.append_removal(target);

@@ -35,7 +35,7 @@ component_refuser refuser;
 
 }  // namespace
 
-relations::relations(engine& owner) : engine_(owner) {
+relations::relations(engine& owner) : engine_(owner), rows_(owner) {
     owner.destroyer.add_participant(*this);
 }
 
@@ -58,12 +58,26 @@ relations* relations::find(const engine& of) noexcept {
 
 // ---- definitions -------------------------------------------------------------------------------
 
-relation_data& relations::define(fragment_data& own, const link_types& types, bool is_exclusive) {
+relation_data& relations::define(fragment_data& own, const link_types& types, relation_kind kind) {
     if (relation_data* const known = find(own)) {
         if (known->types().value_index != types.value_index)
             error_reporter::raise_mismatch(own, types.value->name, "relation", nullptr);
         return *known;
     }
+    relation_data& made = add(own, types, kind != relation_kind::users);
+    if (kind == relation_kind::users) return made;
+    if (kind == relation_kind::child_of) {
+        set_leveled(made);
+        made.policy = target_policy::destroy_sources;
+    } else {
+        set_acyclic(made);
+        set_grouping(made);
+        made.policy = target_policy::refuse;
+    }
+    return made;
+}
+
+relation_data& relations::add(fragment_data& own, const link_types& types, bool is_exclusive) {
     engine_.gate.refuse_in_change("define");
     while (!orphans_.empty()) {
         const std::uint64_t links = orphans_.back();
@@ -77,7 +91,7 @@ relation_data& relations::define(fragment_data& own, const link_types& types, bo
     if (at >= by_fragment_.size()) by_fragment_.resize(at + 1, nullptr);
     all_.reserve(all_.size() + 1);
     orphans_.reserve(all_.size() + 1);
-    auto made = std::make_unique<relation_data>(engine_, own, types);
+    auto made = std::make_unique<relation_data>(engine_, own, types, rows_);
     engine_.catalog.mark_for_destroy(own.id);
     made->is_exclusive = is_exclusive;
     made->make_links();
@@ -116,6 +130,28 @@ void relations::set_acyclic(relation_data& relation) {
         raise(errc::fragment_in_use,
               text(relation.name(), " cannot become acyclic: it has links already"));
     relation.is_acyclic = true;
+}
+
+void relations::set_leveled(relation_data& relation) {
+    if (relation.is_leveled) return;
+    add_words(relation, relation.is_grouping);
+    set_acyclic(relation);
+    relation.is_leveled = true;
+}
+
+void relations::set_grouping(relation_data& relation) {
+    if (relation.is_grouping) return;
+    add_words(relation, relation.is_leveled);
+    relation.is_grouping = true;
+}
+
+void relations::add_words(relation_data& relation, bool has_others) {
+    if (has_others)
+        raise(errc::limit, text(relation.name(),
+                                " cannot be both leveled and grouping: a chunk has "
+                                "one word for each relation"));
+    set_exclusive(relation);
+    engine_.catalog.add_words(relation.links());
 }
 
 // ---- links -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <muster/base/array_list.hpp>
 #include <muster/entity/destroy_participant.hpp>
 #include <muster/relation/relation_data.hpp>
+#include <muster/relation/row_regrouping.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +27,7 @@ public:
 
     /// Makes a fragment a relation with links of these types, or returns the relation that it is.
     /// Throws `errc::fragment_in_use` if an entity has it as a component.
-    relation_data& define(fragment_data& own, const link_types& types, bool is_exclusive = false);
+    relation_data& define(fragment_data& own, const link_types& types, relation_kind kind);
     /// Returns the relation of a fragment, or null.
     [[nodiscard]] relation_data* find(const fragment_data& own) const noexcept {
         const std::size_t at = to_int(own.index);
@@ -35,9 +36,11 @@ public:
     /// Throws `errc::not_a_relation`.
     [[noreturn]] MUSTER_COLD static void raise_no_relation(const fragment_data& own,
                                                            std::string_view name, const char* call);
-    /// Changes what a relation means. Throws `errc::fragment_in_use` if an entity has a link.
+    /// Change what a relation means. Throw `errc::fragment_in_use` if an entity has a link.
     void set_exclusive(relation_data& relation);
     void set_acyclic(relation_data& relation);
+    void set_leveled(relation_data& relation);
+    void set_grouping(relation_data& relation);
 
     /// Adds a link, or assigns its value; `link` describes a change of the relation's links. Returns
     /// whether it is new.
@@ -58,10 +61,13 @@ public:
 
 private:
     [[nodiscard]] location require_ends(target source, target to, const char* call) const;
+    void add_words(relation_data& relation, bool has_others);
+    relation_data& add(fragment_data& own, const link_types& types, bool is_exclusive);
     bool apply(relation_data& relation, target source, const change& link, const char* call);
     void drop(std::uint64_t own) noexcept;
 
     engine& engine_;
+    row_regrouping rows_;
     array_list<relation_data*> all_;          // owned, in the order of definition
     array_list<relation_data*> by_fragment_;  // by number; null: no relation
     array_list<std::uint64_t> orphans_;       // links of relations that a reset has ended

@@ -63,6 +63,23 @@ struct duplicate_function {
     void (*call)(const void* function, void* to, const void* from) = nullptr;
 };
 
+/// Translates the ids in values of a cloned tree: the id of a prototype becomes that of its clone.
+/// All other ids stay as they are.
+struct id_map {
+    std::uint64_t (*call)(const void* self, std::uint64_t e) noexcept = nullptr;
+    const void* self = nullptr;
+
+    [[nodiscard]] std::uint64_t operator()(std::uint64_t e) const noexcept { return call(self, e); }
+};
+
+/// A function that translates the ids in a value.
+struct remap_function {
+    boxed_value function;
+    void (*call)(const void* function, void* value, const id_map& map) = nullptr;  // null: none
+
+    void operator()(void* value, const id_map& map) const { call(function.room, value, map); }
+};
+
 /// A change that follows from the change of another fragment; see `catalog::imply`.
 struct implied_change {
     fragment_data* fragment;
@@ -136,6 +153,7 @@ struct MUSTER_API fragment_data {
     std::uint32_t loss = 0;     // of destroyed fragments
     boxed_value default_value;
     duplicate_function duplicate;
+    remap_function remap;                  // see `define`
     const detail::codec* codec = nullptr;  // see `define`; null: none
 
     const type_info* own_type = nullptr;  // owned; equals `type` if that was defined at run time

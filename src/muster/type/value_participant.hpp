@@ -44,6 +44,11 @@ public:
     /// the value to store.
     virtual outcome combine(std::uint64_t e, const void* present, slice<void* const> given,
                             std::size_t& which) = 0;
+    /// Returns the word of an entity that receives this value, if the fragment has words.
+    [[nodiscard]] virtual std::uint64_t word_of(const void*) const { return 0; }
+    /// Puts entities into the order in which a batch removes their values, one by one. Returns false
+    /// if removing the value of an entity concerns no other: the batch may then remove them by chunk.
+    [[nodiscard]] virtual bool arrange(slice<std::uint64_t>) const { return false; }
     virtual void begin(std::size_t count) = 0;
     /// `is_removed`: the value will not be replaced.
     virtual void leaving(std::uint64_t e, const void* value, bool is_removed) = 0;

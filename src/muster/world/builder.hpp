@@ -125,7 +125,7 @@ public:
         store_type& store = store_.get();
         store.spawner.refuse_many(count);
         resolve(store);
-        store.spawner.refuse_rows(count, store.catalog.ensure_set(set_));
+        store.spawner.refuse_rows(count, chunk(store));
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
@@ -135,8 +135,7 @@ public:
         store_type& store = store_.get();
         store.gate.refuse_in_change("spawn");
         resolve(store);
-        store.spawner.spawn_many(store_type::ids_of(out), store.catalog.ensure_set(set_),
-                                 {fragments_, addresses_});
+        store.spawner.spawn_many(store_type::ids_of(out), chunk(store), {fragments_, addresses_});
     }
     /// Creates a copy of `prototype`, in which the builder's components replace or extend those of
     /// `prototype`.
@@ -152,7 +151,7 @@ public:
         store.spawner.refuse_many(count);
         resolve(store);
         const detail::target original(prototype);
-        store.spawner.refuse_rows(count, store.catalog.ensure_set(set_), &original);
+        store.spawner.refuse_rows(count, chunk(store), &original);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;
@@ -163,8 +162,8 @@ public:
         store.gate.refuse_in_change("clone");
         store.require(prototype, "clone");
         resolve(store);
-        detail::clone_many_with_links(store, store_type::ids_of(out), prototype,
-                                      store.catalog.ensure_set(set_), {fragments_, addresses_});
+        detail::clone_many_with_links(store, store_type::ids_of(out), prototype, chunk(store),
+                                      {fragments_, addresses_});
     }
 
 private:
@@ -237,6 +236,13 @@ private:
                                : &store.catalog.typed_or_tag(component.fragment.value(), nullptr));
         }
         if (!links_.empty()) resolve_links(store);
+    }
+    /// Returns the chunk of all components and links.
+    detail::chunk_data& chunk(store_type& store) {
+        detail::chunk_data& all = store.catalog.ensure_set(set_);
+        return links_.empty()
+                   ? all
+                   : store.catalog.grouped(all, fragments_, {addresses_.data(), addresses_.size()});
     }
     void resolve_links(store_type& store) {
         detail::array_list<detail::change> all;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <muster/event/connection.hpp>
+#include <muster/relation/entity_map.hpp>
 #include <muster/relation/relation_ref.hpp>
 #include <muster/store/store.hpp>
 #include <muster/type/predefined.hpp>
@@ -78,6 +79,35 @@ public:
         const detail::busy_guard busy(store_.get().gate);
         const detail::duplicate_function old = std::move(which.duplicate);
         which.duplicate = std::move(made);
+        return *this;
+    }
+
+    /// Sets how `clone_tree` translates the ids in a component. `translate` is
+    /// `void translate(T& value, const entity_map& map)`; for an id
+    /// `void translate(void* value, const entity_map& map)`. `map(e)` returns the copy of `e` if `e` is
+    /// a part of the tree, else `e`. It must not change the world.
+    template <class Function>
+    basic_definition& remap(Function&& translate) {
+        using function = std::decay_t<Function>;
+        using map_type = basic_entity_map<Layout>;
+        constexpr bool fits = translates<const function&>;
+        static_assert(fits,
+                      "muster: the function of remap takes (T&, const entity_map&), or, for an id, "
+                      "(void*, const entity_map&).");
+        detail::remap_function made{detail::boxed_value::holding(std::forward<Function>(translate)),
+                                    [](const void* what, void* value, const detail::id_map& map) {
+                                        const auto& call = *static_cast<const function*>(what);
+                                        if constexpr (!fits)
+                                            return;
+                                        else if constexpr (std::is_void_v<T>)
+                                            call(value, map_type(map));
+                                        else  // SAFETY: the value is of the fragment's type
+                                            call(*static_cast<T*>(value), map_type(map));
+                                    }};
+        detail::fragment_data& which = fragment();
+        const detail::busy_guard busy(store_.get().gate);
+        const detail::remap_function old = std::move(which.remap);
+        which.remap = std::move(made);
         return *this;
     }
 
@@ -158,6 +188,20 @@ public:
         relation_ref().set_acyclic();
         return *this;
     }
+    /// Makes it an exclusive, acyclic relation that divides its sources by their level: how many links
+    /// are above them. Each level up to 62 has chunks of its own, the deeper ones share chunks.
+    /// Throws `errc::fragment_in_use` if an entity has a link, and `errc::limit` if it is grouping.
+    basic_definition& leveled() {
+        relation_ref().set_leveled();
+        return *this;
+    }
+    /// Makes it an exclusive relation that divides its sources by their target: the sources of each
+    /// target have chunks of their own. A new target moves the row of its source. Throws
+    /// `errc::fragment_in_use` if an entity has a link, and `errc::limit` if it is leveled.
+    basic_definition& grouping() {
+        relation_ref().set_grouping();
+        return *this;
+    }
     /// Makes it a relation, and sets what happens to the sources of an entity when it is destroyed.
     basic_definition& when_target_destroyed(target_policy policy) {
         relation_ref().set_policy(policy);
@@ -204,6 +248,10 @@ private:
         std::is_void_v<T>
             ? std::is_invocable_v<Function, void*, const void*>
             : std::is_invocable_r_v<T, Function, std::add_lvalue_reference_t<const T>>;
+    template <class Function>
+    static constexpr bool translates = std::is_invocable_v<
+        Function, std::conditional_t<std::is_void_v<T>, void*, std::add_lvalue_reference_t<T>>,
+        const basic_entity_map<Layout>&>;
     basic_definition(detail::store<Layout>& from, id_type which)
         : store_(from, from.life.ref()), id_(which) {
         from.gate.refuse_in_change("define");
@@ -219,7 +267,8 @@ private:
         static_assert(!std::is_void_v<T>,
                       "muster: a relation is a C++ type or a relation<T>: its links have values of "
                       "that type.");
-        return detail::relation_ref::define(store_.get(), fragment(), detail::link_types::of<T>());
+        return detail::relation_ref::define(store_.get(), fragment(), detail::link_types::of<T>(),
+                                            detail::relation_kind_of<T>);
     }
     /// Like `fragment`, to read.
     [[nodiscard]] const detail::fragment_data& known() const {

@@ -75,7 +75,7 @@ public:
     /// `errc::in_scope`.
     template <class... Ts>
     chunk_type chunk() {
-        return chunk_type(store_, require_dense_chunk(store_.template ensure_chunk<Ts...>()));
+        return dense_chunk(store_.template ensure_chunk<Ts...>());
     }
     /// Like `chunk` by type, for fragments. Throws `errc::given_twice` if a fragment occurs twice.
     template <detail::fragment_or_tag F, detail::fragment_or_tag... Fs>
@@ -83,7 +83,7 @@ public:
         detail::fragment_data* const set[] = {
             &store_.catalog.get(id_of(first).value(), "chunk", nullptr),
             &store_.catalog.get(id_of(others).value(), "chunk", nullptr)...};
-        return chunk_type(store_, require_dense_chunk(store_.catalog.ensure_set(set)));
+        return dense_chunk(store_.catalog.ensure_set(set));
     }
 
     /// Returns the chunk and the row of `e`; the null chunk if no chunk stores a component of `e`.
@@ -115,15 +115,14 @@ protected:
             return component<F>();
     }
 
-private:
-    /// Returns `found`. Throws `errc::missing_component` if it has a sparse fragment and thus never
-    /// rows.
-    static detail::chunk_data& require_dense_chunk(detail::chunk_data& found) {
+    /// Returns a handle to a chunk. Throws `errc::missing_component` if it has a sparse fragment and
+    /// thus never rows.
+    [[nodiscard]] chunk_type dense_chunk(const detail::chunk_data& found) {
         if (found.has_sparse)
             detail::raise(errc::missing_component,
                           detail::text("no chunk has ", to_text(found),
                                        ": one of them is sparse and stored outside of the chunks"));
-        return found;
+        return chunk_type(store_, found);
     }
 };
 

@@ -54,7 +54,7 @@ public:
         const auto made = extension_calls<Layout>::template fragment<T>(name);
         detail::scope_guard undo([&] { store_.destroyer.rollback_spawn(made.id().value()); });
         (void)ref::define(store_, store_.catalog.open(made.id().value()),
-                          detail::link_types::of<T>());
+                          detail::link_types::of<T>(), detail::relation_kind::users);
         undo.dismiss();
         return basic_relation<T, Layout>(made.id());
     }
@@ -251,19 +251,13 @@ public:
         for (id_type up = at; up; up = target_by(links, up)) at = up;
         return at;
     }
-    /// Returns how many entities are above `e`. O(level).
+    /// Returns how many entities are above `e`. O(1).
     [[nodiscard]] std::uint32_t level(id_type e) const noexcept {
-        const ref links = find_relation<child_of_t>();
-        std::uint32_t count = 0;
-        for (id_type up = target_by(links, e); up; up = target_by(links, up)) ++count;
-        return count;
+        return find_relation<child_of_t>().level_of(e.value());
     }
-    /// Returns whether `top` is above `e`. False if they are the same. O(level).
+    /// Returns whether `top` is above `e`. False if they are the same. O(difference of their levels).
     [[nodiscard]] bool is_below(id_type e, id_type top) const noexcept {
-        const ref links = find_relation<child_of_t>();
-        id_type up = target_by(links, e);
-        while (up && up != top) up = target_by(links, up);
-        return static_cast<bool>(up);
+        return find_relation<child_of_t>().is_below(e.value(), top.value());
     }
     /// Returns the entities above `e`, the parent first.
     [[nodiscard]] tree_type ancestors(id_type e) noexcept { return {store_, cursor(e, true)}; }
@@ -274,6 +268,30 @@ public:
     [[nodiscard]] tree_type descendants(id_type e) noexcept { return {store_, cursor(e, false)}; }
     [[nodiscard]] const_tree_type descendants(id_type e) const noexcept {
         return {store_, cursor(e, false)};
+    }
+
+    // ---- chunks --------------------------------------------------------------------------------
+
+    using extension_calls<Layout>::chunk;
+    /// Returns the chunk of exactly these components and links: `w.chunk<position>(to<member_of>(guild))`
+    /// the sources of a target of a grouping relation, `w.chunk<position>(level{2})` the entities at
+    /// this level of `child_of`. Takes fragments, too. Throws as `chunk` without groups does;
+    /// `errc::dead_entity` and `errc::foreign_entity` for a target, and `errc::not_a_relation` for a
+    /// relation that is not grouping.
+    template <class... Ts, class... Args>
+        requires(... || detail::is_group<Args>)
+    basic_chunk<Layout> chunk(const Args&... args) {
+        detail::array_list<detail::fragment_data*> set{&store_.template ensure_fragment<Ts>()...};
+        detail::array_list<detail::link_group> groups;
+        [[maybe_unused]] const auto add = [&]<class Arg>(const Arg& arg) {
+            if constexpr (detail::is_group<Arg>)
+                groups.push_back(group_of(arg));
+            else
+                set.push_back(
+                    &this->store_.catalog.get(this->id_of(arg).value(), "chunk", nullptr));
+        };
+        (add(args), ...);
+        return this->dense_chunk(ref::ensure_chunk(store_, set, groups));
     }
 
     // ---- hooks ---------------------------------------------------------------------------------
@@ -339,6 +357,14 @@ private:
             return find_relation<R>();
     }
 
+    [[nodiscard]] detail::link_group group_of(const detail::level_argument& wanted) {
+        return {require_relation<child_of_t>("chunk"), wanted.value, true};
+    }
+    template <class R>
+    [[nodiscard]] detail::link_group group_of(const basic_to<Layout, R>& link) {
+        store_.require(at_type(link.target, link.where), "chunk");
+        return {require_relation(link.relation, "chunk"), link.target.value()};
+    }
     template <class Value>
     static bool unrelate_by(ref relation, at_type source, id_type target) {
         const detail::link_change<Value> link(relation, target.value());

@@ -183,6 +183,9 @@ protected:
     using entity_calls<Layout>::entity_calls;
     using detail::world_base<Layout>::store_;
 
+    template <class... Ts>
+    struct initial_values;
+
 private:
     template <class Column>
     using element = std::remove_cvref_t<decltype(*std::data(std::declval<const Column&>()))>;
@@ -204,8 +207,6 @@ private:
     }
 
     template <class... Ts>
-    struct initial_values;
-    template <class... Ts>
     void clone_rows(std::span<id_type> out, at_type prototype, const initial_values<Ts...>& given) {
         if constexpr (detail::has_links<Ts...>)
             detail::clone_many_with_links(store_, store_type::ids_of(out), prototype,
@@ -214,6 +215,7 @@ private:
             store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
     }
 
+protected:
     /// The initial values of many new rows, and their chunk. All rows share one value per fragment
     /// or, if `step` is 1, each row has its own.
     template <class... Ts>
@@ -251,7 +253,10 @@ private:
             links.each([&](const detail::change& link) {
                 add(store.catalog.ensure(link, nullptr), link.self);
             });
-            if constexpr ((... || (detail::is_with<Ts> || detail::is_to<Ts>)))
+            if constexpr (detail::has_links<Ts...>)
+                return store.catalog.grouped(store.catalog.ensure_set({fragments, count}),
+                                             {fragments, count}, {values, count});
+            else if constexpr ((... || detail::is_with<Ts>))
                 return store.catalog.ensure_set({fragments, count});
             else
                 return store.template ensure_chunk<Ts...>();

@@ -32,7 +32,7 @@
 // behaviour instead of an error. So is `get` of a missing component.
 #pragma once
 
-#include <muster/world/relation_calls.hpp>
+#include <muster/world/prefab_calls.hpp>
 
 #include <cstdint>
 #include <exception>
@@ -48,10 +48,10 @@ namespace MUSTER_NAMESPACE {
 /// To use a custom layout, one source file of the program includes <muster/world/instantiate.hpp>
 /// and expands MUSTER_INSTANTIATE(layout).
 template <class Layout>
-class basic_world : public relation_calls<Layout> {
+class basic_world : public prefab_calls<Layout> {
 public:
     /// Creates an empty world. For errors see `world_options`.
-    explicit basic_world(const world_options& options = {}) : relation_calls<Layout>(options) {}
+    explicit basic_world(const world_options& options = {}) : prefab_calls<Layout>(options) {}
     /// Destroys all values, then the extensions, then the systems, and calls no hooks. Their
     /// destructors may still query the world. Handles of the world may outlive it; see
     /// docs/world.md. Must not run while another thread uses or destroys a command buffer.

@@ -1,0 +1,86 @@
+// The part of spawner.hpp for clones of several prototypes at once.
+#include <muster/base/scope_guard.hpp>
+#include <muster/engine/run.hpp>
+#include <muster/engine/staging.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace MUSTER_NAMESPACE::detail {
+
+void spawner::refuse_clones(slice<const cloned_rows> all) {
+    for (const cloned_rows& rows : all)
+        refuse_rows(rows.out.count, *rows.given_chunk, &rows.prototype);
+}
+
+void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_translator& translate) {
+    const writer_guard writer(engine_, "clone");
+    std::vector<std::unique_ptr<staging>> staged;
+    std::size_t placed = 0;  // the first `placed` of them are rows
+    array_list<new_entities> shown;
+    shown.reserve(all.size());
+    scope_guard rollback([&] {
+        for (std::size_t i = shown.size(); i-- != 0;) undo_clones(all[i]);
+        for (std::size_t i = 0; i < placed; ++i) staged[i]->keep();  // they are gone
+    });
+    engine_.entities.prepare(made.count);
+    for (cloned_rows& rows : all) {
+        const location at = engine_.entities.locate(rows.prototype.id);
+        chunk_data& original = engine_.graph.at(at.chunk);
+        chunk_data& part = engine_.catalog.cloned_part(original);
+        if (engine_.sparse.has_any(rows.prototype.id) ||
+            engine_.catalog.has_sparse_part(*rows.given_chunk) ||
+            engine_.catalog.has_sparse_part(part)) {
+            staged.push_back(std::make_unique<staging>(engine_, rows.out.count));
+            staging& values = *staged.back();
+            values.construct(*rows.given_chunk, rows.given, &rows.prototype, rows.moved);
+            rows.into = &values.place();
+            ++placed;
+            values.ids().copy_to(rows.out);
+            shown.push_back({rows.out, values.fragments()});
+        } else {
+            rows.into = &engine_.catalog.cloned_chunk(part, *rows.given_chunk);
+            append_clones(
+                rows,
+                {.copied = &part, .from = &original, .row = at.row, .defaulted = rows.given_chunk});
+            shown.push_back({rows.out, rows.into->fragments});
+        }
+        if (rows.into->index != chunk_index{}) rows.first = rows.into->size - rows.out.count;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) translate(all[i], shown[i].fragments);
+    scope whole(engine_);
+    engine_.notifier.inserted(shown);
+    rollback.dismiss();
+    for (const auto& values : staged) values->keep();
+    finish(made, [&] { whole.commit(); });
+}
+
+/// Creates the rows of one prototype, without sparse fragments.
+void spawner::append_clones(cloned_rows& rows, row_origin origin) {
+    chunk_data& into = *rows.into;
+    const std::size_t count = rows.out.count;
+    if (into.index == chunk_index{}) return engine_.entities.create_all(rows.out);
+    refuse_uncopyable(rows.prototype, *origin.copied, *rows.given_chunk);
+    if (rows.moved.empty()) {
+        create_rows(into, count, rows.given, origin);
+    } else {
+        origin.written = rows.given_chunk;
+        refuse_without_default(into, origin, {});
+        into.prepare_rows(count, engine_.graph.row_limit(), rows.given.values);
+        write_rows(into, count, {}, origin);
+        for (std::size_t i = 0; i < rows.moved.size(); ++i)
+            rows.moved[i].self = rows.given.values[i];
+        construct_given(into, rows.moved, rows.given.fragments);
+        append_rows(into, count);
+    }
+    id_span{into.ids.at(into.size - count), count, rows.out.width}.copy_to(rows.out);
+}
+
+/// Ends clones that no one has seen.
+void spawner::undo_clones(const cloned_rows& rows) noexcept {
+    if (rows.into->index != chunk_index{})
+        return engine_.destroyer.destroy_rows(*rows.into, rows.first);
+    for (std::size_t i = rows.out.count; i-- != 0;) engine_.destroyer.undo_create(rows.out.at(i));
+}
+
+}  // namespace MUSTER_NAMESPACE::detail
