@@ -241,6 +241,25 @@ TYPED_TEST(link_arguments, an_undone_creation_leaves_the_links_of_others) {
     EXPECT_EQ(w.size(), 0u);
 }
 
+TYPED_TEST(link_arguments, no_hook_prevents_the_undoing_of_a_creation) {
+    auto& w = this->world_;
+    const auto a = w.spawn();
+    int unrelated = 0;
+    auto seen = w.template observer<>().template unrelated<likes>();
+    w.template on_relate<likes>([count = 0]() mutable {
+        if (++count == 2) throw std::runtime_error("no");
+    });
+    w.template on_unrelate<likes>([&] {
+        ++unrelated;
+        throw std::runtime_error("no");
+    });
+    EXPECT_THROW(w.spawn_many(2, position{}, to<likes>(a)), std::runtime_error);
+    EXPECT_EQ(w.size(), 1u);
+    EXPECT_EQ(unrelated, 0);  // they were never related
+    EXPECT_TRUE(seen.empty());
+    EXPECT_TRUE(w.template sources<likes>(a).empty());
+}
+
 // ---- builders ----------------------------------------------------------------------------------
 
 TYPED_TEST(link_arguments, a_builder_carries_its_links) {

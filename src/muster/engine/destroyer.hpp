@@ -113,7 +113,8 @@ private:
 
     engine& engine_;
     array_list<destroy_participant*> participants_;
-    bool is_forced_ = false;  // participants are not asked whether they permit it
+    bool is_forced_ = false;                 // participants are not asked whether they permit it
+    const std::uint64_t* undone_ = nullptr;  // the entity whose creation is undone; null: none
 };
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -1,5 +1,6 @@
 // The part of relation_data.hpp for entities that are destroyed.
 #include <muster/base/error.hpp>
+#include <muster/base/first_error.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/entity/destroy_participant.hpp>
@@ -95,7 +96,10 @@ void relation_data::list_notes(const destroy_set& dying, destruction& made) {
             const bool is_lost = is_null(to) || to == source.other;
             made.notes.push_back({source.other, is_lost ? hook_kind::remove : hook_kind::insert});
         });
-        if (count_targets(e) != 0) made.notes.push_back({e, hook_kind::remove});
+        bool has_links = false;  // that observers have seen
+        each_target(e,
+                    [&](const link_end& target) { has_links = has_links || is_listed(e, target); });
+        if (has_links) made.notes.push_back({e, hook_kind::remove});
     }
 }
 
@@ -113,10 +117,18 @@ void relation_data::prepare(const destroy_set& dying) {
         ensure_sources(link.to).reserve_another();
     }
     // Hooks may begin another destruction.
+    first_error ignored;
+    const auto call_for = [&](hook_kind kind, const array_list<link_step>& steps, std::size_t i) {
+        const auto call_one = [&] { call(kind, steps[i]); };
+        if (dying.is_undo)
+            ignored.attempt(call_one);
+        else
+            call_one();
+    };
     for (std::size_t i = 0; i < destructions_.back().shrunk.size(); ++i)
-        call(hook_kind::remove, destructions_.back().shrunk[i]);
+        call_for(hook_kind::remove, destructions_.back().shrunk, i);
     for (std::size_t i = 0; i < destructions_.back().passed_on.size(); ++i)
-        call(hook_kind::insert, destructions_.back().passed_on[i]);
+        call_for(hook_kind::insert, destructions_.back().passed_on, i);
 }
 
 void relation_data::finish(const destroy_set& dying) noexcept {
