@@ -114,7 +114,7 @@ private:
     engine& engine_;
     array_list<destroy_participant*> participants_;
     bool is_forced_ = false;                 // participants are not asked whether they permit it
-    const std::uint64_t* undone_ = nullptr;  // the entity whose creation is undone; null: none
+    bool is_undo_ = false;    // see `destroy_set::is_undo`
 };
 
 }  // namespace MUSTER_NAMESPACE::detail

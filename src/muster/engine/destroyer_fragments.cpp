@@ -100,9 +100,7 @@ void destroyer::notify(cascade& all) {
         else
             notify_one();
     };
-    const std::uint64_t undone = all.dying.is_undo ? *undone_ : engine_.entities.null();
-    for (const std::uint64_t e : all.dying.all())
-        if (e != undone) call([&] { hooks.dying(e); });  // no hook knows the one that is undone
+    for (const std::uint64_t e : all.dying.all()) call([&] { hooks.dying(e); });
     for (const fragment_loss& lost : all.losing)
         if (!lost.is_regrouped)
             call([&] { hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment); });
@@ -116,7 +114,7 @@ void destroyer::notify(cascade& all) {
 void destroyer::destroy_together(slice<const std::uint64_t> first,
                                  const std::source_location& where) {
     cascade all;
-    all.dying.is_undo = undone_ != nullptr;
+    all.dying.is_undo = is_undo_;
     scope_guard undo([&] {
         for (destroy_participant* room : participants_) room->cancel(all.dying);
     });

@@ -177,13 +177,13 @@ void relation_data::call_before(std::uint64_t) {
         call_and_note(hook_kind::remove, now_.steps[i]);
 }
 
-void relation_data::ending(std::uint64_t e, const void* value) {
+/// Links that were never committed end without a notice.
+void relation_data::ending(std::uint64_t e, const void*) {
     const std::uint64_t null = engine_.entities.null();
-    if (is_exclusive)
-        return call(hook_kind::remove, {e, static_cast<const link_head*>(value)->target, null});
-    const link_array& ends = static_cast<const link_list*>(value)->ends();
-    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
-        call(hook_kind::remove, {e, ends[i].other, null});
+    if (!own_.hooks.has_user(to_bits(hook_kind::remove))) return;
+    each_target(e, [&](const link_end& target) {
+        if (is_listed(e, target)) call(hook_kind::remove, {e, target.other, null});
+    });
 }
 
 void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
