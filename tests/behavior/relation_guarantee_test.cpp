@@ -27,6 +27,12 @@ struct part_of {
     int share = 0;
 };
 struct boss {};
+struct married_to {
+    std::string where = "a place that is too long to be stored without memory";
+};
+struct touches {
+    int points = 0;
+};
 
 /// A tree in three relations at once, with several chunks for each level.
 struct scene {
@@ -36,6 +42,8 @@ struct scene {
     scene() {
         w.define<part_of>().relation().leveled().when_target_destroyed(pass_on);
         w.define<boss>().relation().leveled();
+        w.define<married_to>().relation().exclusive().symmetric();
+        w.define<touches>().relation().symmetric();
         for (int i = 0; i < 40; ++i) {
             all.push_back(i % 3 == 0 ? w.spawn(position{i}, label{}) : w.spawn(position{i}));
             if (i < 4) continue;
@@ -43,6 +51,11 @@ struct scene {
             w.relate(child_of, all.back(), above);
             w.relate<part_of>(all.back(), above, part_of{i});
             w.relate<boss>(all.back(), all[static_cast<std::size_t>(i) - 3]);
+        }
+        for (std::size_t i = 0; i < 8; i += 2) {
+            w.relate<married_to>(all[i], all[i + 1]);
+            w.relate<touches>(all[i], all[i + 1], touches{1});
+            w.relate<touches>(all[i], all[i + 2], touches{2});
         }
     }
     template <class R>
@@ -62,6 +75,8 @@ struct scene {
             show_links<child_of_t>(text, e);
             show_links<part_of>(text, e);
             show_links<boss>(text, e);
+            show_links<married_to>(text, e);
+            show_links<touches>(text, e);
         }
         return text + test::wrong_level<child_of_t>(w) + test::wrong_level<part_of>(w) +
                test::wrong_level<boss>(w);
@@ -81,6 +96,14 @@ const std::vector<std::pair<const char*, call>>& calls() {
              s.w.set(s.all[4], to(child_of, s.all[35]), to<part_of>(s.all[35]),
                      to<boss>(s.all[38]));
          }},
+        {"marry", [](scene& s) { s.w.relate<married_to>(s.all[1], s.all[2]); }},
+        {"marry and move",
+         [](scene& s) {
+             s.w.set(s.all[1], to<married_to>(s.all[30]), to(child_of, s.all[20]),
+                     to<touches>(s.all[20]));
+         }},
+        {"touch", [](scene& s) { s.w.relate<touches>(s.all[2], s.all[30], touches{3}); }},
+        {"part", [](scene& s) { s.w.unrelate<married_to>(s.all[1]); }},
         {"spawn", [](scene& s) { (void)s.w.spawn(position{1}, to(child_of, s.all[39])); }},
         {"clone", [](scene& s) { (void)s.w.clone(s.all[5]); }},
         {"destroy a part",
@@ -157,6 +180,10 @@ TEST(relation_guarantee, a_hook_that_throws_at_any_point_changes_nothing) {
             s.w.on_unrelate<part_of>(veto);
             s.w.on_relate<boss>(veto);
             s.w.on_unrelate<boss>(veto);
+            s.w.on_relate<married_to>(veto);
+            s.w.on_unrelate<married_to>(veto);
+            s.w.on_relate<touches>(veto);
+            s.w.on_unrelate<touches>(veto);
             s.w.on_destroy(veto);
             const std::string before = s.state();
             try {

@@ -32,6 +32,10 @@ struct titled {
 struct body {
     int value = 0;
 };
+struct note {
+    std::string text;
+};
+struct flag {};
 
 template <class Layout>
 struct linked_world {
@@ -62,6 +66,13 @@ struct linked_world {
     std::string unrelate(std::size_t from, std::size_t to) {
         return result([&] { return world.template unrelate<R>(all[from], all[to]); });
     }
+    template <class... Args>
+    std::string spawn(Args&&... args) {
+        return result([&] { return bool(all.emplace_back(world.spawn(args...))); });
+    }
+    std::string destroy(std::size_t which) {
+        return result([&] { return world.destroy(all[which]); });
+    }
     template <class Call>
     static std::string result(Call call) {
         try {
@@ -75,7 +86,11 @@ struct linked_world {
     std::string show() const {
         std::string text;
         for (const id_type e : all) {
-            text += '|';
+            text += world.alive(e) ? '|' : '-';
+            if (const body* const found = world.template try_get<body>(e))
+                text += std::to_string(found->value);
+            if (const note* const found = world.template try_get<note>(e)) text += found->text;
+            text += world.template has<flag>(e) ? '!' : ' ';
             for (const id_type target : world.template targets<R>(e)) {
                 text += std::to_string(target.key()) + ' ';
                 if constexpr (requires(R value) { value.text; })
@@ -89,15 +104,24 @@ struct linked_world {
         }
         return text;
     }
-    [[nodiscard]] std::string show() const {
-        return show<many>() + show<ordered>() + show<named>() + show<one>() + show<upward>() +
-               show<titled>() + show<child_of_t>();
+    /// Lists levels, and entities in the order of a loop.
+    [[nodiscard]] std::string show_rows() {
+        std::string text;
+        for (const id_type e : all) text += std::to_string(world.level(e)) + ' ';
+        world.template query<const body>().each(
+            [&](id_type e, const body&) { text += std::to_string(e.key()) + ' '; });
+        return text;
+    }
+    [[nodiscard]] std::string show() {
+        return show_rows() + show<many>() + show<ordered>() + show<named>() + show<one>() +
+               show<upward>() + show<titled>() + show<child_of_t>();
     }
 };
 
 template <class Layout, class World>
 std::string run_step(World& in, unsigned call, std::size_t from, std::size_t to, int value) {
     const std::string text = std::to_string(value);
+    const auto target = in.all[to];
     switch (call) {
     case 0:
     case 1: return in.relate(from, to, many{value});
@@ -114,7 +138,14 @@ std::string run_step(World& in, unsigned call, std::size_t from, std::size_t to,
     case 12: return in.relate(from, to, titled{text});
     case 13:
     case 14: return in.relate(from, to, child_of_t{});
-    default: return in.template unrelate<child_of_t>(from, to);
+    case 15: return in.template unrelate<child_of_t>(from, to);
+    case 16: return in.spawn(body{value}, muster::to(child_of, target));
+    case 17: return in.spawn(muster::to<one>(target, one{value}), flag{}, body{value});
+    case 18: return in.spawn(muster::to<upward>(target));
+    case 19: return in.spawn(body{value}, muster::to<titled>(target, titled{text}));
+    case 20: return in.spawn(muster::to<many>(target, many{value}), note{text});
+    case 21: return in.spawn(note{text}, flag{}, muster::to(child_of, target));
+    default: return in.destroy(to);
     }
 }
 
@@ -123,12 +154,12 @@ struct direct_links : testing::Test {};
 TYPED_TEST_SUITE(direct_links, behavior_layouts, layout_names);
 
 TYPED_TEST(direct_links, have_the_effect_of_an_edit) {
-    for (unsigned seed = 0; seed < 30; ++seed) {
+    for (unsigned seed = 0; seed < 20; ++seed) {
         linked_world<TypeParam> quiet(false), observed(true);
         std::mt19937 dice(seed);
-        for (int step = 0; step < 300; ++step) {
-            const unsigned call = dice() % 16;
-            const std::size_t from = dice() % 12, to = dice() % 12;
+        for (int step = 0; step < 150; ++step) {
+            const auto call = static_cast<unsigned>(dice() % 23);
+            const std::size_t from = dice() % quiet.all.size(), to = dice() % quiet.all.size();
             ASSERT_EQ((run_step<TypeParam>(quiet, call, from, to, step)),
                       (run_step<TypeParam>(observed, call, from, to, step)))
                 << "seed " << seed << ", step " << step << ", call " << call;
@@ -136,6 +167,60 @@ TYPED_TEST(direct_links, have_the_effect_of_an_edit) {
                 << "seed " << seed << ", step " << step << ", call " << call;
         }
     }
+}
+
+TYPED_TEST(direct_links, of_new_entities_fill_chunks_of_any_size) {
+    using id_type = basic_id<TypeParam>;
+    basic_world<TypeParam> w;
+    const id_type top = w.spawn();
+    std::vector<id_type> all;
+    for (int i = 0; i < 3000; ++i)
+        all.push_back(w.spawn(body{i}, flag{}, muster::to(child_of, i < 2000 ? top : all[0])));
+    EXPECT_EQ(w.children(top).size(), 2000u);
+    EXPECT_EQ(w.children(all[0]).size(), 1000u);
+    int next = 0;
+    for (const id_type e : w.children(top)) {
+        EXPECT_EQ(e, all[static_cast<std::size_t>(next)]);
+        EXPECT_EQ(w.template get<body>(e).value, next++);
+        EXPECT_TRUE(w.template has<flag>(e));
+    }
+    w.destroy(top);
+    EXPECT_EQ(w.size(), 0u);
+}
+
+TYPED_TEST(direct_links, of_new_entities_are_recorded_in_a_scope) {
+    using id_type = basic_id<TypeParam>;
+    basic_world<TypeParam> w;
+    const id_type top = w.spawn();
+    const id_type first = w.spawn(body{1}, muster::to(child_of, top));
+    w.defer();
+    const id_type made = w.spawn(body{2}, muster::to(child_of, top));
+    EXPECT_EQ(w.children(top).size(), 1u);
+    w.commit();
+    EXPECT_EQ(w.parent(made), top);
+    EXPECT_EQ(w.children(top).size(), 2u);
+    w.destroy(first);
+    EXPECT_EQ(code_of([&] { (void)w.spawn(body{3}, muster::to(child_of, first)); }),
+              errc::dead_entity);
+    EXPECT_EQ(w.size(), 2u);
+}
+
+TYPED_TEST(direct_links, of_new_entities_end_with_hooks_of_their_values) {
+    using id_type = basic_id<TypeParam>;
+    basic_world<TypeParam> w;
+    const id_type top = w.spawn();
+    (void)w.spawn(body{1}, muster::to(child_of, top));
+    int sum = 0;
+    auto hook = w.template on_insert<body>([&](id_type e, body& made) {
+        EXPECT_EQ(w.parent(e), top);
+        sum += made.value;
+    });
+    (void)w.spawn(body{2}, muster::to(child_of, top));
+    EXPECT_EQ(sum, 2);
+    hook.disconnect();
+    (void)w.spawn(body{4}, muster::to(child_of, top));
+    EXPECT_EQ(sum, 2);
+    EXPECT_EQ(w.children(top).size(), 3u);
 }
 
 TYPED_TEST(direct_links, begin_and_end_with_hooks) {

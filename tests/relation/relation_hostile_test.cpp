@@ -148,6 +148,8 @@ TYPED_TEST(hostile_relations, a_cycle_across_threads_is_found_when_the_phase_end
     auto& w = this->world_;
     muster_tests::thread_executor threads(4);
     const auto all = w.spawn_many(400, position{});
+    w.relate(child_of, all[1], all[0]);  // a phase cannot begin to use a relation
+    w.unrelate(child_of, all[1]);
     for (std::size_t i = 0; i < all.size(); ++i)
         w.template get<position>(all[i]).x = static_cast<int>(i);
     EXPECT_EQ(code_of([&] {

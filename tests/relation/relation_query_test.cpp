@@ -307,6 +307,48 @@ TYPED_TEST(relation_query, changes_in_a_loop_are_applied_at_its_end) {
     EXPECT_TRUE(q.empty());
 }
 
+TYPED_TEST(relation_query, a_target_of_a_grouping_relation_selects_chunks) {
+    auto& w = this->world_;
+    struct member_of {};
+    w.template define<member_of>().relation().grouping();
+    auto guilds = this->ids();
+    for (int i = 0; i < 6; ++i) guilds.push_back(w.spawn(rank{i}));
+    for (int i = 0; i < 60; ++i) {
+        const auto e = w.spawn(health{i}, to<member_of>(guilds[static_cast<std::size_t>(i % 5)]));
+        if (i % 2 == 0) w.set(e, rank{100});
+        if (i % 3 == 0) w.set(e, burning{1});
+        if (i % 4 == 0) w.template relate<likes>(e, guilds[1]);
+    }
+    const auto all = w.template query<const health>();
+    for (std::size_t i = 0; i < 6; ++i) {
+        std::size_t count = 0;
+        all.template to<member_of>(guilds[i]).each([&](auto e, const health& h) {
+            EXPECT_EQ(w.template target<member_of>(e), guilds[i]);
+            EXPECT_EQ(h.points % 5, static_cast<int>(i));
+            ++count;
+        });
+        EXPECT_EQ(count, i == 5 ? 0u : 12u);
+        const auto q = all.template to<member_of>(guilds[i]);
+        EXPECT_EQ(q.count(), count);
+        EXPECT_EQ(q.template with<rank>().count(), count / 2);
+        EXPECT_EQ(q.template with<burning>().count(), count / 3);
+        EXPECT_EQ(q.template to<likes>(guilds[1]).count(), count / 4);
+    }
+    std::size_t chunks = 0;
+    all.template to<member_of>(guilds[2]).each_chunk([&](const auto&) { ++chunks; });
+    EXPECT_LE(chunks, 12u);
+    std::vector<int> order;
+    all.template by_target<member_of>().each([&](const health& h) {
+        if (order.empty() || order.back() != h.points % 5) order.push_back(h.points % 5);
+    });
+    EXPECT_EQ(order, (std::vector{0, 1, 2, 3, 4}));
+    EXPECT_EQ((all.template to<member_of>(w.template query<const rank>()).count()), 60u);
+    EXPECT_EQ(all.template to<member_of>(guilds[3]).set(burning{2}), 12u);
+    EXPECT_EQ((w.template query<const burning>().template to<member_of>(guilds[3]).count()), 12u);
+    w.destroy(guilds[3]);
+    EXPECT_EQ(all.template to<member_of>(guilds[3]).count(), 0u);
+}
+
 // ---- subtrees ----------------------------------------------------------------------------------
 
 TYPED_TEST(relation_query, under_selects_all_below_a_root) {

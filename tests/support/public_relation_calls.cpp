@@ -69,6 +69,17 @@ std::vector<row> public_calls::about_relations() {
         {"clone_trees", refused, doing([](scene& s, entity e) {
              s.w.clone_trees(3, s.parent, velocity{}, to(child_of, e));
          })},
+        {"define inherited", refused,
+         doing([](scene& s, entity) { s.w.define<unused>().inherited(); })},
+        {"relate to a prefab", recorded,
+         doing([](scene& s, entity e) { s.w.relate(muster::is_a, e, s.prototype); })},
+        {"own", reads,
+         [](scene& s, entity e, unsigned) { return &s.w.own<position>(e) == &s.w.get<position>(e); }},
+        {"get of const", reads,
+         [](scene& s, entity e, unsigned) {
+             return &s.w.get<const position>(e) == &s.w.get<position>(e) &&
+                    s.w.has<const position>(e) && s.w.try_get<const unused>(e) == nullptr;
+         }},
         {"define remap", refused, doing([](scene& s, entity) {
              s.w.define<velocity>().remap([](velocity&, const muster::entity_map&) {});
          })},
@@ -114,11 +125,58 @@ std::vector<row> public_calls::about_relations() {
              return has_one(s.w.ancestors(s.child), s.parent) &&
                     has_one(s.w.descendants(s.parent), s.child);
          }},
+        {"place_before", refused,
+         doing([](scene& s, entity) { s.w.place_before(s.child, s.child); })},
+        {"sort_sources", refused, doing([](scene& s, entity) {
+             s.w.sort_sources<child_of>(s.parent, [](entity a, entity b) { return b < a; });
+         })},
+        {"arrange", refused, doing([](scene& s, entity) { s.w.arrange(child_of); })},
         {"chunk of a level", reads,
          [](scene& s, entity, unsigned) { return s.w.chunk(muster::level{1}).size() == 1; }},
         {"first use of the chunk of a level", refused,
          doing([](scene& s, entity) { (void)s.w.chunk<velocity>(muster::level{7}); }),
          also_in_change},
+        {"query to a target", reads,
+         [](scene& s, entity e, unsigned) {
+             std::size_t found = 0;
+             s.w.query<>().to<likes>(s.prototype).each([&](entity at) { found += at == e; });
+             return found == 1 && s.w.query<>().to<likes>(s.prototype).count() == 4 &&
+                    s.w.query<>().to<likes>(s.prototype).matches(e);
+         }},
+        {"query below a root", reads,
+         [](scene& s, entity, unsigned) {
+             const auto q = s.w.query<>().under(child_of, s.parent);
+             return q.first() == s.child && q.count() == 1 && !q.empty() &&
+                    !q.explain(s.parent).empty();
+         }},
+        {"query with a join", reads,
+         [](scene& s, entity e, unsigned) {
+             return s.w.query<>().to<likes>(s.w.query<>()).matches(e) ||
+                    s.w.query<>().to<likes>(s.w.query<>()).empty();
+         }},
+        {"query top_down", reads,
+         [](scene& s, entity, unsigned) {
+             std::size_t found = 0;
+             for (auto [at] : s.w.query<>().to(child_of, s.parent).top_down())
+                 found += at == s.child ? 1u : 100u;
+             return found == 1;
+         }},
+        {"query by_target", reads,
+         [](scene& s, entity, unsigned) {
+             std::size_t found = 0;
+             s.w.query<>().by_target(child_of).each_chunk(
+                 [&](const auto& rows) { found += rows.size(); });
+             return found >= 1 && s.w.query<>().bottom_up().count() >= 1;
+         }},
+        {"each_link", reads,
+         [](scene& s, entity, unsigned) {
+             std::size_t found = 0;
+             s.w.query<>().each_link<likes>(
+                 [&](entity, entity to, const likes&) { found += to == s.prototype; });
+             return found == 4;
+         }},
+        {"batch by link", refused,
+         doing([](scene& s, entity) { s.w.query<>().to<likes>(s.prototype).set(velocity{}); })},
         {"has of a relation", reads,
          [](scene& s, entity e, unsigned) { return s.w.has<likes>(e); }},
     };

@@ -60,6 +60,9 @@ public:
     [[nodiscard]] bool notifies_insert(chunk_data& into) const noexcept {
         return graph_.refresh(into).notifies_insert || calls_at_birth();
     }
+    /// Whether anyone but participants of these fragments is to be notified of an entity that is
+    /// created in this chunk. Participants then take part by `prepare_first` and `commit_first`.
+    [[nodiscard]] bool notifies_first(chunk_data& into, const chunk_data& given) const noexcept;
     [[nodiscard]] bool notifies_remove(chunk_data& from) const noexcept {
         return graph_.refresh(from).notifies_remove || calls_at_death();
     }
@@ -101,6 +104,7 @@ public:
     void note_removal(std::uint64_t e, fragment_data& fragment) noexcept;
 
 private:
+    void arrive_all(slice<const new_entities> all);
     void call_inserted(const new_entities& made);
     [[nodiscard]] bool calls_remove_sparse(std::uint64_t e) const noexcept;
     void prepare(fragment_data& fragment, hook_kind kind, std::size_t count);

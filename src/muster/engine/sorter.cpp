@@ -1,5 +1,5 @@
 #include <muster/base/error.hpp>
-#include <muster/base/integer.hpp>
+#include <muster/base/merge_sort.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/sorter.hpp>
 #include <muster/engine/write_tracker.hpp>
@@ -7,31 +7,6 @@
 #include <vector>
 
 namespace MUSTER_NAMESPACE::detail {
-
-namespace {
-
-/// Stable. The result is a permutation for any `is_before`, which is the user's and may not define
-/// an order.
-template <class Before>
-void merge_sort(array_list<slot_index>& all, Before is_before) {
-    array_list<slot_index> merged(all.size());
-    for (std::size_t width = 1; width < all.size(); width *= 2) {
-        for (std::size_t first = 0; first < all.size(); first += 2 * width) {
-            const std::size_t middle = smaller(first + width, all.size());
-            const std::size_t last = smaller(first + 2 * width, all.size());
-            std::size_t left = first;
-            std::size_t right = middle;
-            for (std::size_t at = first; at < last; ++at) {
-                const bool takes_right =
-                    left == middle || (right != last && is_before(all[right], all[left]));
-                merged[at] = all[takes_right ? right++ : left++];
-            }
-        }
-        all.swap(merged);
-    }
-}
-
-}  // namespace
 
 /// Throws if the fragment cannot be sorted.
 void sorter::refuse_unsortable(const fragment_data& fragment) const {

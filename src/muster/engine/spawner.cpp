@@ -125,14 +125,29 @@ std::uint64_t spawner::spawn(slice<change> values, const target* wanted) {
     chunk_data& given = engine_.catalog.ensure_set(fragments);
     chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
     const bool has_sparse = engine_.catalog.has_sparse_part(given);
-    if (!has_sparse && !engine_.notifier.notifies_insert(into) && !sets_words(values) &&
+    if (!has_sparse && !engine_.notifier.notifies_first(into, given) && !sets_words(values) &&
         !engine_.catalog.is_ordered(given))
-        return spawn_now(into, given, values, fragments, wanted);
+        return spawn_now(group_of(into, values, fragments), given, values, fragments, wanted);
     return spawn_notifying([](held_values&) {}, values, fragments, engine_.graph.empty_chunk(),
                            wanted, has_sparse || wanted != nullptr);
 }
 
-/// Creates an entity that notifies no one and has no sparse fragments.
+/// Returns the chunk of the same fragments for an entity that receives these values.
+chunk_data& spawner::group_of(chunk_data& into, slice<const change> values,
+                              slice<fragment_data* const> fragments) {
+    if (into.words.empty()) return into;
+    array_list<std::uint64_t> words;
+    for (const fragment_data* fragment : into.fragments) {
+        if (!fragment->has_word) continue;
+        const auto given =
+            static_cast<std::size_t>(std::ranges::find(fragments, fragment) - fragments.begin());
+        const bool has_room = given != fragments.size() && fragment->participant != nullptr;
+        words.push_back(has_room ? fragment->participant->word_of(values[given].self) : 0);
+    }
+    return engine_.graph.regroup(into, words);
+}
+
+/// Creates an entity that notifies participants at most, and has no sparse fragments.
 std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
                                  slice<fragment_data* const> fragments, const target* wanted) {
     const row_origin origin{.written = &given};
@@ -140,6 +155,9 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
     refuse_without_default(into, origin, {});
     make_room(into, engine_.graph.row_limit(), values);
     if (wanted == nullptr) engine_.entities.prepare(1);
+    for (std::size_t i = 0; into.has_participants && i < values.size(); ++i)
+        if (value_participant* const room = fragments[i]->participant)
+            room->prepare_first(values[i].self);
     write_rows(into, 1, {}, origin);
     scope_guard rollback([&] {
         for (const column& source : into.columns)
@@ -148,7 +166,14 @@ std::uint64_t spawner::spawn_now(chunk_data& into, chunk_data& given, slice<chan
     if (wanted != nullptr) engine_.entities.create_at(wanted->id);
     rollback.dismiss();
     construct_given(into, values, fragments);
-    return append_row(into, wanted != nullptr ? wanted->id : engine_.entities.create());
+    const std::size_t row = into.size;
+    const std::uint64_t made =
+        append_row(into, wanted != nullptr ? wanted->id : engine_.entities.create());
+    for (std::size_t i = 0; into.has_participants && i < values.size(); ++i)
+        if (value_participant* const room = fragments[i]->participant)
+            room->commit_first(made,
+                               fragments[i]->base(into.index) + row * fragments[i]->type->size);
+    return made;
 }
 
 void spawner::take_back(id_span made) noexcept {
@@ -428,26 +453,6 @@ void spawner::stage_many(id_span out, const chunk_data& given_chunk, const row_v
     made.commit();
     finish(made.ids(), [&] { whole.commit(); });
     made.ids().copy_to(out);
-}
-
-void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
-                         const row_values& given) {
-    const writer_guard writer(engine_, "clone");
-    if (engine_.gate.is_deferred("clone")) return record_many(out, given_chunk, given, &prototype);
-    const location at = engine_.entities.locate(prototype.id);
-    engine_.errors.refuse_away(prototype, at, "clone");
-    chunk_data& original = engine_.graph.at(at.chunk);
-    chunk_data& part = engine_.catalog.cloned_part(original);
-    if (engine_.sparse.has_any(prototype.id) || engine_.catalog.has_sparse_part(given_chunk) ||
-        engine_.catalog.has_sparse_part(part))
-        return stage_many(out, given_chunk, given, &prototype);
-    chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
-    engine_.entities.prepare(out.count);
-    if (into.index == chunk_index{}) return spawn_many(out, into, {});
-    refuse_uncopyable(prototype, part, given_chunk);
-    create_rows(into, out.count, given,
-                {.copied = &part, .from = &original, .row = at.row, .defaulted = &given_chunk});
-    show_rows(out, into);
 }
 
 /// Records `spawn_many` or, with a prototype, `clone_many`.

@@ -132,6 +132,8 @@ private:
 
     std::uint64_t spawn_now(chunk_data& into, chunk_data& given, slice<change> values,
                             slice<fragment_data* const> fragments, const target* wanted);
+    chunk_data& group_of(chunk_data& into, slice<const change> values,
+                         slice<fragment_data* const> fragments);
     template <class Fill>
     std::uint64_t spawn_notifying(Fill fill, slice<change> values,
                                   slice<fragment_data* const> fragments, const chunk_data& like,

@@ -1,4 +1,4 @@
-// The part of spawner.hpp for clones of several prototypes at once.
+// The part of spawner.hpp for many clones: of one prototype, and of several at once.
 #include <muster/base/scope_guard.hpp>
 #include <muster/engine/run.hpp>
 #include <muster/engine/staging.hpp>
@@ -7,6 +7,26 @@
 #include <vector>
 
 namespace MUSTER_NAMESPACE::detail {
+
+void spawner::clone_many(id_span out, target prototype, chunk_data& given_chunk,
+                         const row_values& given) {
+    const writer_guard writer(engine_, "clone");
+    if (engine_.gate.is_deferred("clone")) return record_many(out, given_chunk, given, &prototype);
+    const location at = engine_.entities.locate(prototype.id);
+    engine_.errors.refuse_away(prototype, at, "clone");
+    chunk_data& original = engine_.graph.at(at.chunk);
+    chunk_data& part = engine_.catalog.cloned_part(original);
+    if (engine_.sparse.has_any(prototype.id) || engine_.catalog.has_sparse_part(given_chunk) ||
+        engine_.catalog.has_sparse_part(part))
+        return stage_many(out, given_chunk, given, &prototype);
+    chunk_data& into = engine_.catalog.cloned_chunk(part, given_chunk);
+    engine_.entities.prepare(out.count);
+    if (into.index == chunk_index{}) return spawn_many(out, into, {});
+    refuse_uncopyable(prototype, part, given_chunk);
+    create_rows(into, out.count, given,
+                {.copied = &part, .from = &original, .row = at.row, .defaulted = &given_chunk});
+    show_rows(out, into);
+}
 
 void spawner::refuse_clones(slice<const cloned_rows> all) {
     for (const cloned_rows& rows : all)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <muster/id/id.hpp>
+#include <muster/query/term_traits.hpp>
 
 #include <type_traits>
 
@@ -12,9 +13,10 @@ template <class Layout, class... Args>
 struct deduced_query {
     template <class World>
     static auto make(World& w) {
-        return w.template query<std::remove_reference_t<Args>...>();
+        return w.template query<argument_of<Args>...>();
     }
-    static_assert((... && (std::is_lvalue_reference_v<Args> || std::is_pointer_v<Args>)),
+    static_assert((... && (std::is_lvalue_reference_v<Args> || std::is_pointer_v<Args> ||
+                           is_far<argument_of<Args>>)),
                   "muster: a callback takes components by reference, or by pointer if they may be "
                   "missing. Only the entity, as the first parameter, is passed by value.");
 };

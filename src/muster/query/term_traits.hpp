@@ -21,6 +21,19 @@ struct query_column;
 template <class T>
 inline constexpr bool is_far = false;
 
+/// The query argument of a callback's parameter. Far arguments are passed by value.
+template <class Parameter>
+struct argument_of_parameter {
+    using type = std::remove_reference_t<Parameter>;
+};
+template <class Parameter>
+    requires is_far<std::remove_cvref_t<Parameter>>
+struct argument_of_parameter<Parameter> {
+    using type = std::remove_cvref_t<Parameter>;
+};
+template <class Parameter>
+using argument_of = typename argument_of_parameter<Parameter>::type;
+
 /// Traits of a query argument, which is `T`, `const T`, `T*` or `const T*`. They state the
 /// component type, whether it may be missing, and what a callback takes.
 template <class T>

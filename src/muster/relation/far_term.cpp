@@ -1,5 +1,6 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/far_term.hpp>
+#include <muster/relation/link_test.hpp>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -9,7 +10,7 @@ std::uint64_t above_finder::find(std::uint64_t from) {
     const std::uint64_t null = entities.null();
     path_.clear();
     std::uint64_t found = from;
-    while (found != null && !owner_.components.has(found, component_)) {
+    while (found != null && !shows_component(owner_, found, component_, is_read_)) {
         if (const std::uint64_t* const known = known_.find(entities.key_of(found))) {
             found = *known;
             break;

@@ -96,9 +96,9 @@ struct term_traits<above<T, R>> : term_traits<T> {};
 /// deep tree is linear.
 class MUSTER_API above_finder {
 public:
-    above_finder(const engine& owner, const relation_ref& by,
-                 const fragment_data& component) noexcept
-        : owner_(owner), by_(by), component_(component) {}
+    above_finder(const engine& owner, const relation_ref& by, const fragment_data& component,
+                 bool is_read) noexcept
+        : owner_(owner), by_(by), component_(component), is_read_(is_read) {}
     /// Returns `from`, or the first entity above it with the component, or the null id.
     [[nodiscard]] std::uint64_t find(std::uint64_t from);
 
@@ -106,13 +106,14 @@ private:
     const engine& owner_;
     relation_ref by_;
     const fragment_data& component_;
+    bool is_read_;                       // see `link_condition`
     sparse_array<std::uint64_t> known_;  // by key
     array_list<std::uint64_t> path_;
 };
 
 /// In place of an `above_finder`.
 struct no_finder {
-    no_finder(const engine&, const relation_ref&, const fragment_data&) noexcept {}
+    no_finder(const engine&, const relation_ref&, const fragment_data&, bool) noexcept {}
 };
 
 /// How a link loop reads an argument. `shows_row` and `shows_entity` look for the value, and return false
@@ -166,7 +167,7 @@ public:
         : store_(&from),
           fragment_(&from.template find_fragment<type>()),
           by_(relation_ref::find(from, from.template find_fragment<typename far::relation>())),
-          above_(from, by_, *fragment_) {}
+          above_(from, by_, *fragment_, !argument::is_written) {}
 
     void enter(const chunk_data& chunk) noexcept {
         if (!by_) return;

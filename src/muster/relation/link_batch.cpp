@@ -1,28 +1,29 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/link_batch.hpp>
 
+#include <memory>
+#include <vector>
+
 namespace MUSTER_NAMESPACE::detail {
 
-target_finder link_batches::finder(engine& owner, link_question&& asked) {
-    static constexpr extensions::recipe how{
-        "batches by links", [](void*) -> void* { return new link_batches; },
-        [](void* object) noexcept { delete static_cast<link_batches*>(object); }};
-    auto& batches = *static_cast<link_batches*>(
-        owner.extensions.ensure(ensure_type_index<link_batches>(), how, nullptr));
-    if (owner.depth() == 0) batches.all_.clear();  // no scope has a batch any more
-    auto made = std::make_unique<kept>(kept{*asked.question, std::move(asked)});
-    made->asked.question = &made->question;
-    batches.all_.push_back(std::move(made));
-    return {&find, nullptr, nullptr, batches.all_.back().get()};
-}
+namespace {
 
-void link_batches::find(void*, void*, void* list, batch_targets& found) {
-    // SAFETY: `finder` stores a pointer of this type.
-    link_walk all(static_cast<const kept*>(list)->asked);
+struct kept_question {
+    terms question;
+    link_question asked;
+};
+
+/// An extension of the world: the queries of the open scopes, or of the last batch.
+struct kept_questions {
+    std::vector<std::unique_ptr<kept_question>> all;
+};
+
+void find(void*, void*, void* list, batch_targets& found) {
+    // SAFETY: `keep_for_batch` stores a pointer of this type.
+    link_walk all(static_cast<const kept_question*>(list)->asked);
     while (all.next()) {
         const link_walk::block& block = all.now();
-        // SAFETY: the chunks of a world that may change are not const.
-        if (block.chunk != nullptr)
+        if (block.chunk != nullptr)  // SAFETY: the chunks of a world that may change are not const.
             found.chunks.push_back(const_cast<chunk_data*>(block.chunk));
         else
             found.ids.insert(found.ids.end(), block.ids, block.ids + block.size);
@@ -32,6 +33,21 @@ void link_batches::find(void*, void*, void* list, batch_targets& found) {
     for (const chunk_data* chunk : found.chunks)
         for (std::size_t row = 0; row < chunk->size; ++row) found.ids.push_back(chunk->id_at(row));
     found.chunks.clear();
+}
+
+}  // namespace
+
+target_finder keep_for_batch(engine& owner, const link_question& asked) {
+    static constexpr extensions::recipe how{
+        "muster::kept_questions", [](void*) -> void* { return new kept_questions; },
+        [](void* object) noexcept { delete static_cast<kept_questions*>(object); }};
+    auto& kept = *static_cast<kept_questions*>(
+        owner.extensions.ensure(ensure_type_index<kept_questions>(), how, nullptr));
+    if (owner.depth() == 0) kept.all.clear();  // no scope has a batch any more
+    auto made = std::make_unique<kept_question>(kept_question{*asked.question, asked});
+    made->asked.question = &made->question;
+    kept.all.push_back(std::move(made));
+    return {&find, nullptr, nullptr, kept.all.back().get()};
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -61,6 +61,7 @@ struct link_condition {
     term_name relation;
     std::uint64_t entity = 0;
     term_name component{};
+    bool is_read = false;  // values that only a fallback shows count, too
     terms joined{};
     link_conditions joined_links{};
 

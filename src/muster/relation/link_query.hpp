@@ -68,7 +68,7 @@ protected:
                 .order = order_,
                 .tests_components = tests_components};
     }
-    [[nodiscard]] target_finder finder() const { return link_batches::finder(*store_, asked()); }
+    [[nodiscard]] target_finder finder() const { return keep_for_batch(*store_, asked()); }
 
     /// Adds a condition, which requires a link.
     void add_link(link_condition&& wanted) {
@@ -76,7 +76,8 @@ protected:
         base::add_list(term_kind::with, required);
         links_.add(std::move(wanted));
     }
-    void set_order(link_order::kind what, const term_name& relation) noexcept {
+    void set_order(link_order::kind what, const term_name& relation) {
+        if (what != link_order::kind::by_target) link_walk::require_leveled(*store_, relation);
         order_ = {what, relation};
     }
 
@@ -118,7 +119,7 @@ public:
     /// Only entities with a link, whatever its target.
     template <class R>
     [[nodiscard]] auto to() const {
-        (void)name<R>("to");
+        (void)relation_name<R>("to");
         return self().template with<R>();
     }
     template <auto R>
@@ -128,7 +129,7 @@ public:
     template <class R>
         requires relation_argument<R>
     [[nodiscard]] auto to(const R& relation) const {
-        (void)name("to", relation);
+        (void)relation_name("to", relation);
         return self().with(relation);
     }
     /// Only entities with a link to this target; none if the target is not alive. Takes a query, too: only
@@ -137,32 +138,82 @@ public:
     /// components) if they are fewer.
     template <class R, class Target>
     [[nodiscard]] auto to(const Target& target) const {
-        return linked(name<R>("to"), target);
+        return linked(relation_name<R>("to"), target);
     }
     template <auto R, class Target>
     [[nodiscard]] auto to(const Target& target) const {
-        return linked(name<std::remove_cvref_t<decltype(R)>>("to"), target);
+        return linked(relation_name<std::remove_cvref_t<decltype(R)>>("to"), target);
     }
     template <class R, class Target>
         requires relation_argument<R>
     [[nodiscard]] auto to(const R& relation, const Target& target) const {
-        return linked(name("to", relation), target);
+        return linked(relation_name("to", relation), target);
     }
 
     /// Only entities below `root`: its sources, their sources, and so on, but not `root` itself.
     /// A loop costs O(entities below), or O(entities with the components) if they are fewer.
     template <class R, class Id>
     [[nodiscard]] auto under(const Id& root) const {
-        return below(name<R>("under"), root);
+        return below(relation_name<R>("under"), root);
     }
     template <auto R, class Id>
     [[nodiscard]] auto under(const Id& root) const {
-        return below(name<std::remove_cvref_t<decltype(R)>>("under"), root);
+        return below(relation_name<std::remove_cvref_t<decltype(R)>>("under"), root);
     }
     template <class R, class Id>
         requires relation_argument<R>
     [[nodiscard]] auto under(const R& relation, const Id& root) const {
-        return below(name("under", relation), root);
+        return below(relation_name("under", relation), root);
+    }
+
+    // ---- order ---------------------------------------------------------------------------------
+
+    /// Visits each entity after the entities above it: level by level, the roots first. The relation is
+    /// `child_of` unless another one is given; throws `errc::not_a_relation` if it is not leveled. The
+    /// levels below 62 cost O(entities) to order, the others O(1) for each chunk.
+    [[nodiscard]] auto top_down() const { return top_down<child_of_t>(); }
+    template <class R>
+    [[nodiscard]] auto top_down() const {
+        return ordered(link_order::kind::top_down, relation_name<R>("top_down"));
+    }
+    template <auto R>
+    [[nodiscard]] auto top_down() const {
+        return top_down<std::remove_cvref_t<decltype(R)>>();
+    }
+    template <class R>
+        requires relation_argument<R>
+    [[nodiscard]] auto top_down(const R& relation) const {
+        return ordered(link_order::kind::top_down, relation_name("top_down", relation));
+    }
+    /// Like `top_down`, but the deepest level first.
+    [[nodiscard]] auto bottom_up() const { return bottom_up<child_of_t>(); }
+    template <class R>
+    [[nodiscard]] auto bottom_up() const {
+        return ordered(link_order::kind::bottom_up, relation_name<R>("bottom_up"));
+    }
+    template <auto R>
+    [[nodiscard]] auto bottom_up() const {
+        return bottom_up<std::remove_cvref_t<decltype(R)>>();
+    }
+    template <class R>
+        requires relation_argument<R>
+    [[nodiscard]] auto bottom_up(const R& relation) const {
+        return ordered(link_order::kind::bottom_up, relation_name("bottom_up", relation));
+    }
+    /// Only entities with a link. Visits those of one target, the first of each entity, after those of
+    /// another: in the order of the targets' ids. O(n log n) for n entities.
+    template <class R>
+    [[nodiscard]] auto by_target() const {
+        return grouped(relation_name<R>("by_target"));
+    }
+    template <auto R>
+    [[nodiscard]] auto by_target() const {
+        return by_target<std::remove_cvref_t<decltype(R)>>();
+    }
+    template <class R>
+        requires relation_argument<R>
+    [[nodiscard]] auto by_target(const R& relation) const {
+        return grouped(relation_name("by_target", relation));
     }
 
     // ---- links ---------------------------------------------------------------------------------
@@ -172,7 +223,7 @@ public:
     /// does. O(links).
     template <class R, class Callback>
     void each_link(Callback&& callback) const {
-        each_link_of<R>(name<R>("each_link"), callback);
+        each_link_of<R>(relation_name<R>("each_link"), callback);
     }
     template <auto R, class Callback>
     void each_link(Callback&& callback) const {
@@ -181,15 +232,13 @@ public:
     template <class R, class Callback>
         requires relation_argument<R>
     void each_link(const R& relation, Callback&& callback) const {
-        each_link_of<link_value_of<R>>(name("each_link", relation), callback);
+        each_link_of<link_value_of<R>>(relation_name("each_link", relation), callback);
     }
 
-private:
-    [[nodiscard]] const Query& self() const noexcept { return static_cast<const Query&>(*this); }
-
+protected:
     /// Returns the name of a relation.
     template <class R>
-    [[nodiscard]] term_name name(const char* call) const {
+    [[nodiscard]] term_name relation_name(const char* call) const {
         const typename link_query_of<Query>::state& state = self();
         state.world_.require();
         if constexpr (!std::remove_cvref_t<decltype(state)>::is_const)
@@ -197,7 +246,7 @@ private:
         return {static_cast<std::uint64_t>(ensure_type_index<R>()), true};
     }
     template <class R>
-    [[nodiscard]] term_name name(const char* call, const R& relation) const {
+    [[nodiscard]] term_name relation_name(const char* call, const R& relation) const {
         if constexpr (is_run_time_relation<R>) {
             const typename link_query_of<Query>::state& state = self();
             state.world_.require();
@@ -205,9 +254,12 @@ private:
                 (void)relation_of(*state.store_, relation, call);
             return {relation.id().value(), false};
         } else {
-            return name<R>(call);
+            return relation_name<R>(call);
         }
     }
+
+private:
+    [[nodiscard]] const Query& self() const noexcept { return static_cast<const Query&>(*this); }
     template <class Target>
     [[nodiscard]] auto linked(const term_name& relation, const Target& target) const {
         using made_type = typename link_query_of<Query>::type;
@@ -235,6 +287,17 @@ private:
         made.add_link({.what = link_condition::kind::below,
                        .relation = relation,
                        .entity = static_cast<typename made_type::id_type>(root).value()});
+        return made;
+    }
+    [[nodiscard]] auto ordered(link_order::kind what, const term_name& relation) const {
+        typename link_query_of<Query>::type made(self());
+        made.set_order(what, relation);
+        return made;
+    }
+    [[nodiscard]] auto grouped(const term_name& relation) const {
+        auto made = ordered(link_order::kind::by_target, relation);
+        const term_name required[] = {relation};
+        made.add_list(term_kind::with, required);
         return made;
     }
     template <class Value, class Callback>
@@ -483,6 +546,19 @@ public:
         changes.commit();
     }
 
+    /// Like `each`, on several threads; see `basic_query::par_each`. With `top_down` or `bottom_up`, a level
+    /// begins when the one before it is done, so the result does not depend on the number of threads.
+    /// Threads divide the rows of each level, up to level 62. One thread visits everything else.
+    template <class Callback>
+    void par_each(Callback&& callback) const {
+        if constexpr (may_divide<Callback>())
+            divide(detail::parallel_header<Callback>::default_executor(), 0, callback);
+    }
+    template <class Callback>
+    void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
+        if constexpr (may_divide<Callback>()) divide(threads, grain, callback);
+    }
+
     using iterator = detail::link_iterator<Layout, Ts...>;
     using sentinel = detail::query_sentinel;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
@@ -516,6 +592,11 @@ private:
     template <class, class...>
     friend class basic_query;
 
+    template <class, class, class, class>
+    friend struct detail::system_body;
+
+    static constexpr std::size_t arguments = sizeof...(Ts);
+
     using state::store_;
     using state::world_;
 
@@ -538,16 +619,19 @@ private:
         using kind = detail::link_condition::kind;
         if constexpr (detail::is_far<T>) {
             using far = detail::far_traits<T>;
-            const detail::term_name by = this->template name<typename far::relation>("query");
+            const detail::term_name by =
+                this->template relation_name<typename far::relation>("query");
             const detail::term_name component =
                 state::template ensure_typed<typename argument::type>();
             if constexpr (!argument::is_optional)
                 state::add_link({.what = far::is_above ? kind::above : kind::of_target,
                                  .relation = by,
-                                 .component = component});
+                                 .component = component,
+                                 .is_read = !argument::is_written});
         } else {
             state::template add_shown<typename argument::type>(
-                argument::is_optional ? detail::term_kind::optional : detail::term_kind::with);
+                argument::is_optional ? detail::term_kind::optional : detail::term_kind::with,
+                argument::is_written);
         }
     }
 
@@ -557,6 +641,40 @@ private:
         made.add_list(kind, {names.data(), names.size()});
         return made;
     }
+    template <class Callback>
+    static consteval bool may_divide() {
+        constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;
+        static_assert(is_mutable,
+                      "muster: par_each records changes, so it needs a world that is not const.");
+        if constexpr (is_mutable)
+            return detail::has_parallel_header<Callback>();
+        else
+            return false;
+    }
+    /// Runs a phase for each level, and one for all entities that are not in rows of a level.
+    template <class Callback>
+    void divide(executor& threads, std::size_t grain, Callback& callback) const {
+        if constexpr (!loop::template takes_row<Callback>) loop::template refuse<Callback>();
+        detail::link_walk all = start();
+        if (store_->gate.is_parallel()) return show(all, callback);  // divides rows only once
+        typename world_type::scope changes(*store_);
+        while (all.next_part()) {
+            auto show_part = [&] {
+                if (all.part().list == nullptr) return show(all, callback);
+                detail::part_walk mine(all.part(), store_);
+                show(mine, callback);
+            };
+            detail::parallel_header<Callback>::run(*store_, *state::cache_, threads, grain,
+                                                   all.part(), show_part);
+        }
+        changes.commit();
+    }
+    template <class Walk, class Callback>
+    void show(Walk& walk, Callback& callback) const {
+        detail::link_loop<layout, Ts...>::run(*store_, walk, callback);
+    }
+    /// The rows that the phase of a system divides: none.
+    [[nodiscard]] static detail::shared_rows shared_rows() noexcept { return {}; }
     /// Starts a loop that may write the components.
     [[nodiscard]] detail::link_walk start() const {
         world_.require();
@@ -596,6 +714,8 @@ private:
     friend class basic_world;
     template <class>
     friend class basic_system;
+    template <class, class, class, class>
+    friend struct detail::system_body;
     using base::base;
 };
 

@@ -27,13 +27,16 @@ public:
     /// Whether the result is all rows of `chunks`. Valid after `count_candidates`.
     [[nodiscard]] bool is_whole() const noexcept { return is_whole_; }
     [[nodiscard]] slice<chunk_data* const> chunks() const noexcept {
-        return {list_->chunks.data(), list_->chunks.size()};
+        return {chunks_.data(), chunks_.size()};
     }
+    [[nodiscard]] match_list& list() const noexcept { return *list_; }
     [[nodiscard]] std::uint64_t null() const noexcept;
     /// Returns the next matching entity, each once, or the null id. Call `count_candidates` first.
     [[nodiscard]] std::uint64_t next();
 
 private:
+    void choose_chunks();
+    [[nodiscard]] array_list<chunk_data*> chunks_of(const link_test& group) const;
     [[nodiscard]] std::size_t count_rows() const noexcept;
     [[nodiscard]] bool matches_terms(std::uint64_t e);
     [[nodiscard]] bool passes(std::uint64_t e);
@@ -46,10 +49,11 @@ private:
     bool is_planned_ = false;
     bool is_whole_ = false;
     std::size_t bound_ = 0;
-    match_list* list_ = nullptr;  // read by `count_candidates`
-    link_test* lead_ = nullptr;   // null: the chunks, or `found_`
-    batch_targets found_;         // the entities of a list that is not plain
-    std::size_t chunk_ = 0;       // the next row of the list
+    match_list* list_ = nullptr;      // read by `count_candidates`
+    array_list<chunk_data*> chunks_;  // of the list: those that the conditions on groups leave
+    link_test* lead_ = nullptr;       // null: the chunks, or `found_`
+    batch_targets found_;             // the entities of a list that is not plain
+    std::size_t chunk_ = 0;           // the next row of the list
     std::size_t row_ = 0;
     const chunk_data* last_chunk_ = nullptr;  // with the answer for its rows
     bool last_answer_ = false;

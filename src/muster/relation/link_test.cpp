@@ -24,12 +24,20 @@ match_list& link_world::read(const terms& question) const {
     return list;
 }
 
+bool shows_component(const engine& owner, std::uint64_t e, const fragment_data& component,
+                     bool is_read) noexcept {
+    if (owner.components.has(e, component)) return true;
+    const fragment_fallback& shown = component.fallback;
+    return is_read && shown.call != nullptr && shown.call(shown.context, e) != nullptr;
+}
+
 link_test::link_test(const link_world& in, const link_condition& wanted)
     : in_(in), what_(&wanted), relation_(in.find_relation(wanted.relation)) {
     if (wanted.what == kind::to_matching)
         joined_ = std::make_unique<link_search>(in, wanted.joined, wanted.joined_links);
 }
 link_test::link_test(link_test&&) noexcept = default;
+link_test& link_test::operator=(link_test&&) noexcept = default;
 link_test::~link_test() = default;
 
 bool link_test::is_possible() const noexcept {
@@ -70,7 +78,7 @@ std::uint64_t link_test::first_target(std::uint64_t e) const noexcept {
 }
 
 bool link_test::has_component(std::uint64_t e) const noexcept {
-    return in_.owner->components.has(e, in_.find_fragment(what_->component));
+    return shows_component(*in_.owner, e, in_.find_fragment(what_->component), what_->is_read);
 }
 
 bool link_test::is_joined(std::uint64_t e) {

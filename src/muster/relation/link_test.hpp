@@ -34,10 +34,15 @@ struct link_world {
     [[nodiscard]] match_list& read(const terms& question) const;
 };
 
+/// Whether a living entity has a component or, if it is only read, its fallback shows one.
+[[nodiscard]] bool shows_component(const engine& owner, std::uint64_t e,
+                                   const fragment_data& component, bool is_read) noexcept;
+
 class link_test {
 public:
     link_test(const link_world& in, const link_condition& wanted);
     link_test(link_test&&) noexcept;
+    link_test& operator=(link_test&&) noexcept;
     ~link_test();
 
     /// Whether any entity can meet the condition: the relation exists, and its target is alive.
@@ -48,6 +53,17 @@ public:
     /// Describes whether an entity meets the condition: "it has no link of likes to E:3-0[0], which is
     /// required".
     [[nodiscard]] std::string explain(std::uint64_t e);
+
+    /// Whether the entities that meet the condition are whole chunks: those with `target` as the word of
+    /// `links`.
+    [[nodiscard]] bool is_group() const noexcept {
+        return what_->what == kind::to_one && relation_->is_grouping;
+    }
+    [[nodiscard]] const fragment_data& links() const noexcept { return relation_->links(); }
+    [[nodiscard]] std::uint64_t target() const noexcept { return what_->entity; }
+    [[nodiscard]] const link_array* sources() const noexcept {
+        return relation_->find_sources(what_->entity);
+    }
 
     /// Returns the number of links that lead to the entities that meet the condition, if it is below
     /// `limit`. Then `next` returns these entities. Otherwise, returns `limit`.

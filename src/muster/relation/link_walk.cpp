@@ -1,6 +1,7 @@
 #include <muster/base/integer.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
+#include <muster/change/lane.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/relation/link_search.hpp>
 #include <muster/relation/link_walk.hpp>
@@ -26,6 +27,8 @@ link_walk::link_walk(const link_question& asked)
     scope_guard undo([&] { delete search_; });
     plan_.order = asked.order;
     plan_.by = relation_ref::find(*asked.owner, asked.world().find_fragment(asked.order.relation));
+    const relation_data* const by = asked.world().find_relation(asked.order.relation);
+    plan_.is_grouped = by != nullptr && by->is_grouping;
     if (search_->is_possible()) {
         (void)search_->count_candidates();
         if (plan_.order.what != link_order::kind::none)
@@ -43,15 +46,61 @@ link_walk::~link_walk() {
 }
 
 bool link_walk::next() {
+    if (plan_.is_parted) return next_ids();
     if (plan_.order.what == link_order::kind::bottom_up) return next_ids() || next_rows();
     return next_rows() || next_ids();
+}
+
+bool link_walk::next_part() {
+    plan_.is_parted = true;
+    if (plan_.order.what == link_order::kind::bottom_up) return next_list() || next_level();
+    return next_level() || next_list();
+}
+
+/// The rows of the next level; without an order, of all chunks.
+bool link_walk::next_level() {
+    const std::size_t first = plan_.next;
+    if (first == plan_.chunks.size()) return false;
+    const std::uint64_t level = level_of(*plan_.chunks[first]);
+    while (plan_.next != plan_.chunks.size() && (plan_.order.what == link_order::kind::none ||
+                                                 level_of(*plan_.chunks[plan_.next]) == level))
+        ++plan_.next;
+    part_ = {&search_->list(),
+             {plan_.chunks.data() + first, plan_.chunks.data() + plan_.next, true}};
+    return true;
+}
+
+bool link_walk::next_list() {
+    if (!plan_.is_streamed && (!plan_.has_ids || plan_.ids.empty())) return false;
+    part_ = {};
+    return true;
+}
+
+part_walk::part_walk(const shared_rows& part, const void* store) noexcept : rows_(part.chunks) {
+    if (lane* const at = find_lane(store); at != nullptr && at->window.list == part.list) {
+        const row_window& mine = at->window;
+        rows_ = {mine.first, mine.last, true, mine.from, mine.to};
+        at->window = {};
+    }
+    at_ = rows_.begin();
+}
+
+bool part_walk::next() noexcept {
+    while (at_ != rows_.end()) {
+        const std::size_t first = rows_.first_row(at_);
+        const chunk_data* const chunk = *at_++;
+        const std::size_t end = rows_.end_row(at_, chunk->size);
+        block_ = {chunk, nullptr, end - first, first};
+        if (first < end) return true;
+    }
+    return false;
 }
 
 bool link_walk::next_rows() {
     while (plan_.next != plan_.chunks.size() && plan_.chunks[plan_.next]->size == 0) ++plan_.next;
     if (plan_.next == plan_.chunks.size()) return false;
     const chunk_data* const chunk = plan_.chunks[plan_.next++];
-    block_ = {chunk, nullptr, chunk->size};
+    block_ = {chunk, nullptr, chunk->size, 0};
     return true;
 }
 
@@ -69,7 +118,7 @@ bool link_walk::next_ids() {
         plan_.has_ids = true;
     }
     if (!plan_.has_ids || plan_.ids.empty()) return false;
-    block_ = {nullptr, plan_.ids.data(), plan_.ids.size()};
+    block_ = {nullptr, plan_.ids.data(), plan_.ids.size(), 0};
     plan_.has_ids = false;
     return true;
 }
@@ -102,19 +151,27 @@ void link_walk::sort() {
     using kind = link_order::kind;
     plan_.has_ids = true;
     if (search_->is_whole() && plan_.order.what != kind::by_target) return sort_chunks();
+    if (search_->is_whole() && plan_.is_grouped) {
+        plan_.chunks.assign(search_->chunks().begin(), search_->chunks().end());
+        std::ranges::stable_sort(plan_.chunks, {}, [&](const chunk_data* chunk) {
+            return chunk->word_of(plan_.by.links());
+        });
+        return;
+    }
     const std::uint64_t null = search_->null();
     for (std::uint64_t e = search_->next(); e != null; e = search_->next()) plan_.ids.push_back(e);
     sort_ids();
 }
 
+std::uint64_t link_walk::level_of(const chunk_data& chunk) const noexcept {
+    return plan_.by ? chunk.word_of(plan_.by.links()) : 0;
+}
+
 /// Sorts chunks by their level, without the rows that are deeper than words tell.
 void link_walk::sort_chunks() {
-    const auto level_of = [&](const chunk_data* chunk) {
-        return plan_.by ? chunk->word_of(plan_.by.links()) : std::uint64_t{0};
-    };
     std::size_t places[deep + 1] = {};  // of the next chunk of each level
     for (const chunk_data* chunk : search_->chunks())
-        if (const std::uint64_t level = level_of(chunk); level < deep) ++places[level];
+        if (const std::uint64_t level = level_of(*chunk); level < deep) ++places[level];
     const bool goes_down = plan_.order.what == link_order::kind::top_down;
     std::size_t end = 0;
     for (std::size_t i = 0; i < deep; ++i) {
@@ -123,7 +180,7 @@ void link_walk::sort_chunks() {
     }
     plan_.chunks.resize(end);
     for (chunk_data* chunk : search_->chunks()) {
-        if (const std::uint64_t level = level_of(chunk); level < deep)
+        if (const std::uint64_t level = level_of(*chunk); level < deep)
             plan_.chunks[places[level]++] = chunk;
         else
             for (std::size_t row = 0; row < chunk->size; ++row)
@@ -153,6 +210,14 @@ void link_walk::sort_ids() {
     plan_.ids = sort_by(plan_.ids, [&](std::uint64_t e) {
         return goes_down ? plan_.by.level_of(e) : deepest - plan_.by.level_of(e);
     });
+}
+
+void link_walk::require_leveled(const engine& owner, const term_name& relation) {
+    const link_world in{&owner, nullptr, nullptr, nullptr, false};
+    const relation_data* const found = in.find_relation(relation);
+    if (found != nullptr && !found->is_leveled)
+        raise(errc::not_a_relation,
+              text(found->name(), " is not a leveled relation: define it with leveled()"));
 }
 
 // ---- one entity --------------------------------------------------------------------------------

@@ -71,6 +71,13 @@ public:
         return block_.chunk != nullptr ? block_.chunk->id_at(block_.first + i) : block_.ids[i];
     }
 
+    /// Advances to the next part, in place of `next`: entities that threads may visit at the same time. The
+    /// rows of a part, if its list is not null; otherwise, `next` returns its blocks.
+    bool next_part();
+    [[nodiscard]] const shared_rows& part() const noexcept { return part_; }
+
+    /// Throws `errc::not_a_relation` if the relation has no levels.
+    static void require_leveled(const engine& owner, const term_name& relation);
     /// Whether an entity matches.
     [[nodiscard]] static bool matches(const link_question& asked, std::uint64_t e);
     /// Whether an entity meets the conditions on links. Describes each of them.
@@ -80,8 +87,11 @@ private:
     void sort();
     void sort_chunks();
     void sort_ids();
+    [[nodiscard]] std::uint64_t level_of(const chunk_data& chunk) const noexcept;
     bool next_rows();
     bool next_ids();
+    bool next_level();
+    bool next_list();
 
     link_search* search_;  // owned
     block block_;
@@ -92,8 +102,25 @@ private:
         array_list<std::uint64_t> ids;   // the next block; with an order, all that follow
         std::size_t next = 0;            // in `chunks`
         bool has_ids = false;            // `ids` was not visited yet
+        bool is_grouped = false;         // the words of chunks are targets by the order's relation
         bool is_streamed = false;        // more ids follow
+        bool is_parted = false;          // `next` returns only ids
     } plan_;
+    shared_rows part_;
+};
+
+/// Visits the rows of a part that a thread has taken, or all of them.
+class MUSTER_API part_walk {
+public:
+    /// `store` identifies the world.
+    part_walk(const shared_rows& part, const void* store) noexcept;
+    bool next() noexcept;
+    [[nodiscard]] const link_walk::block& now() const noexcept { return block_; }
+
+private:
+    chunk_range rows_;
+    chunk_data* const* at_;
+    link_walk::block block_;
 };
 
 /// The links of one source, with their values.

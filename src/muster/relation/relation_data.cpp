@@ -108,10 +108,10 @@ std::uint64_t relation_data::word_of(const void* value) const {
     return is_leveled ? relation_levels::word_of(levels_.below(level_of(target))) : target;
 }
 
-/// Removing the link of an entity changes the levels of all below it.
+/// Removing the link of an entity changes the levels of all below it, or the link of its partner.
 bool relation_data::arrange(slice<std::uint64_t> all) const {
     if (is_leveled) levels_.arrange(all);
-    return is_leveled;
+    return is_leveled || is_symmetric;
 }
 
 void relation_data::begin(std::size_t count) {
@@ -123,11 +123,11 @@ void relation_data::begin(std::size_t count) {
     now_.notes.clear();
     now_.arrived = now_.called = now_.committed = 0;
     levels_.begin();
+    mirror_.begin();
     rows_.begin();
     edit_.is_active = std::exchange(edit_.is_fresh, false);
 }
 
-/// Calls the hooks of one link.
 void relation_data::call(hook_kind kind, const link_step& what) {
     if (!own_.hooks.has_user(to_bits(kind))) return;
     link_step given = what;
@@ -169,10 +169,35 @@ void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed)
         for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
             now_.steps.push_back({e, ends[i].other, null, ends[i].place});
     }
+    if (now_.is_left_for_good) mirror_removals(nullptr);
+}
+
+/// The partners of the entity that has last left lose their links to it, except for targets that the
+/// entity keeps.
+void relation_data::mirror_removals(const link_list* kept) {
+    const std::size_t last = now_.steps.size();
+    for (std::size_t i = now_.left; is_symmetric && i < last; ++i) {
+        const link_step& gone = now_.steps[i];
+        if (!is_null(gone.to) || gone.from == gone.e) continue;
+        if (kept == nullptr || kept->ends().find(gone.from) == kept->ends().places())
+            mirror_.remove(gone.from, gone.e);
+    }
+}
+
+/// Links the partner of an exclusive relation, and frees the former one.
+void relation_data::mirror_link(const link_step& made, const void* link) {
+    if (now_.is_bulk)
+        raise(errc::limit,
+              text(name(), " is symmetric and exclusive: ", engine_.errors.describe(made.to),
+                   " cannot be related to several entities at once"));
+    if (!is_null(made.from) && made.from != made.to && made.from != made.e)
+        mirror_.remove(made.from, made.e);
+    if (made.to != made.e) mirror_.relate(made.to, made.e, link, false);
 }
 
 void relation_data::call_before(std::uint64_t) {
     rows_.reserve();
+    mirror_.call_hooks();
     for (std::size_t i = now_.left; now_.is_left_for_good && i < now_.steps.size(); ++i)
         call_and_note(hook_kind::remove, now_.steps[i]);
 }
@@ -194,6 +219,7 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         link_step& made = is_new ? now_.steps.back() : now_.steps[now_.arrived++];
         made.to = link.target;
         if (made.from != made.to) reserve_source(made);
+        if (is_symmetric) mirror_link(made, value);
         if (now_.is_bulk) join_group(e, value);
         if (!is_leveled) return;
         const std::uint32_t level = levels_.below(level_of(made.to));
@@ -215,17 +241,28 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         ++fresh;
     }
     if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
+    if (!is_symmetric) return;
+    const link_list& list = is_edit ? edit_.added : *static_cast<const link_list*>(value);
+    if (now_.is_replaced) mirror_removals(&list);
+    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+        if (ends[i].other != e) mirror_.relate(ends[i].other, e, list.value_at(i), now_.is_bulk);
 }
 
 /// Moves an entity whose clone stayed in the group of its prototype, although its link differs.
 void relation_data::join_group(std::uint64_t e, const void* value) {
     if (!links_->has_word) return;
     const std::uint64_t word = word_of(value);
-    if (engine_.components.chunk_of(e).word_of(*links_) != word) rows_.add(e, *links_, word);
+    if (engine_.components.chunk_of(e).word_of(*links_) != word)
+        rows_.add(e, {links_, change_kind::regroup, word});
+}
+
+void relation_data::reserve() {
+    rows_.reserve();
 }
 
 void relation_data::call_after(std::uint64_t e) {
     rows_.reserve();
+    mirror_.call_hooks();
     std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
     for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i)
         kept.insert(now_.steps[i].to);
@@ -236,7 +273,6 @@ void relation_data::call_after(std::uint64_t e) {
             call_and_note(hook_kind::remove, made);
 }
 
-/// Does all of a new link that can fail.
 void relation_data::reserve_source(const link_step& made) {
     if (!engine_.entities.alive(made.to)) engine_.errors.raise_not_alive({made.to, {}}, "relate");
     if (is_acyclic) refuse_cycle(made);
@@ -314,7 +350,9 @@ void relation_data::commit(std::uint64_t e) noexcept {
     if (now_.committed != now_.steps.size()) return;
     note(now_.notes);
     levels_.apply();
+    mirror_.apply();
     rows_.apply();
+    mirror_.finish();
     for (const link_step& done : now_.steps)  // now that all places are valid
         if (!is_null(done.from)) close_holes(done.from);
     edit_.is_active = false;

@@ -7,6 +7,7 @@
 #include <muster/base/sparse_array.hpp>
 #include <muster/change/change.hpp>
 #include <muster/relation/link.hpp>
+#include <muster/relation/link_mirror.hpp>
 #include <muster/relation/relation.hpp>
 #include <muster/relation/relation_levels.hpp>
 #include <muster/relation/relation_ref.hpp>
@@ -34,7 +35,8 @@ public:
           id_(own.id),
           types_(types),
           rows_(rows),
-          levels_(owner, *this, rows) {}
+          levels_(owner, *this, rows),
+          mirror_(owner, *this, rows) {}
     ~relation_data();
 
     /// The id of the relation.
@@ -49,8 +51,9 @@ public:
 
     bool is_exclusive = false;
     bool is_acyclic = false;
-    bool is_leveled = false;   // the word of a source is its level; see `relation_levels`
-    bool is_grouping = false;  // the word of a source is its target
+    bool is_leveled = false;    // the word of a source is its level; see `relation_levels`
+    bool is_grouping = false;   // the word of a source is its target
+    bool is_symmetric = false;  // each link has another in the other direction; see `link_mirror`
     target_policy policy = target_policy::remove_relation;
 
     /// Creates the fragment of the links; replaces one of the other kind, which no entity has.
@@ -87,10 +90,27 @@ public:
     void begin(std::size_t count) override;
     void leaving(std::uint64_t e, const void* value, bool is_removed) override;
     void arrived(std::uint64_t e, void* value, bool is_new) override;
+    void reserve() override;
     void call_before(std::uint64_t e) override;
     void call_after(std::uint64_t e) override;
     void commit(std::uint64_t e) noexcept override;
+    [[nodiscard]] bool is_quiet() const noexcept override;
+    void prepare_first(const void* value) override;
+    void commit_first(std::uint64_t e, void* value) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
+
+    // ---- steps of changes ----------------------------------------------------------------------
+
+    /// Returns the place of a target in the list of a source, or `places()`.
+    [[nodiscard]] std::uint32_t find_place(std::uint64_t source, const link_list& list,
+                                           std::uint64_t target) const noexcept;
+    /// Does all of a new link that can fail.
+    void reserve_source(const link_step& made);
+    /// Calls the hooks of one link.
+    void call(hook_kind kind, const link_step& what);
+    /// Closes the holes of a source's list, or of a target's, if there are many.
+    void close_holes(link_list& list) const noexcept;
+    void close_holes(std::uint64_t target) noexcept;
 
     // ---- changes of which no one is notified ---------------------------------------------------
 
@@ -103,6 +123,9 @@ public:
     /// May throw, and has changed nothing then.
     effect relate_directly(std::uint64_t e, location at, std::uint64_t target, const change& link);
     effect unrelate_directly(std::uint64_t e, std::uint64_t target);
+    /// See `relation_ref::prepare_source`.
+    [[nodiscard]] source_place prepare_source(list_index types, slice<fragment_data* const> set,
+                                              std::uint64_t target);
 
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
@@ -143,8 +166,6 @@ private:
     };
 
     [[nodiscard]] bool is_null(std::uint64_t e) const noexcept;
-    [[nodiscard]] std::uint32_t find_place(std::uint64_t source, const link_list& list,
-                                           std::uint64_t target) const noexcept;
     [[nodiscard]] bool is_edited(std::uint64_t e) const noexcept {
         return edit_.is_active && edit_.e == e;
     }
@@ -152,7 +173,8 @@ private:
     outcome combine_many(std::uint64_t e, const void* present, slice<void* const> given,
                          std::size_t& which);
     link_array& ensure_sources(std::uint64_t target);
-    void reserve_source(const link_step& made);
+    void mirror_removals(const link_list* kept);
+    void mirror_link(const link_step& made, const void* link);
     void join_group(std::uint64_t e, const void* value);
     void refuse_cycle(const link_step& made) const;
     [[nodiscard]] bool is_above(std::uint64_t from, std::uint64_t to) const;
@@ -160,18 +182,16 @@ private:
     void commit_one(const link_step& done) noexcept;
     void commit_new(std::uint64_t e, link_list& list) noexcept;
     void commit_edit(std::uint64_t e) noexcept;
-    void close_holes(link_list& list) const noexcept;
-    void close_holes(std::uint64_t target) noexcept;
-    [[nodiscard]] bool is_quiet(std::uint64_t e) const noexcept;
+    [[nodiscard]] bool changes_directly(std::uint64_t e) const noexcept;
     effect move_link(std::uint64_t e, location at, std::uint64_t target, const change& given);
     effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
-    void call(hook_kind kind, const link_step& what);
     void call_and_note(hook_kind kind, const link_step& what);
     void list_notes(const destroy_set& dying, destruction& made);
     void prepare_notes(const array_list<link_note>& all);
     void note(array_list<link_note>& all) noexcept;
+    [[nodiscard]] chunk_data* find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word);
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
@@ -184,6 +204,15 @@ private:
     sparse_array<link_array*> sources_;  // by the key of the target; owned
     row_regrouping& rows_;
     relation_levels levels_;
+    link_mirror mirror_;  // if the relation is symmetric
+    /// The chunk of new sources with values of these types.
+    struct source_chunk {
+        list_index types{};
+        std::uint64_t word = 0;
+        std::uint64_t epoch = 0;  // of the graph
+        chunk_data* chunk = nullptr;
+    };
+    source_chunk recent_[16]{};
 
     /// The operation that is being applied; see `value_participant`.
     struct operation {

@@ -4,19 +4,76 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/relation_data.hpp>
 
+#include <iterator>
 #include <new>
 #include <utility>
 
 namespace MUSTER_NAMESPACE::detail {
 
-bool relation_data::is_quiet(std::uint64_t e) const noexcept {
-    return engine_.gate.is_idle() && own_.hooks.is_quiet() && links_->hooks.is_quiet() &&
-           links_->implied.empty() && !engine_.entities.is_guest(e);
+bool relation_data::is_quiet() const noexcept {
+    return !is_symmetric && own_.hooks.is_quiet() && links_->hooks.is_quiet();
 }
+
+bool relation_data::changes_directly(std::uint64_t e) const noexcept {
+    return engine_.gate.is_idle() && is_quiet() && links_->implied.empty() &&
+           !engine_.entities.is_guest(e);
+}
+
+// ---- links of new entities ---------------------------------------------------------------------
+
+/// A new entity has no sources, so its link closes no cycle.
+void relation_data::prepare_first(const void* value) {
+    const std::uint64_t target = static_cast<const link_head*>(value)->target;
+    if (!engine_.entities.alive(target)) engine_.errors.raise_not_alive({target, {}}, "relate");
+    (void)reserve_sources(target);
+}
+
+void relation_data::commit_first(std::uint64_t e, void* value) noexcept {
+    auto& link = *static_cast<link_head*>(value);
+    link.place = find_sources(link.target)->append(e, 0);
+    if (is_leveled) link.level = (level_of(link.target) + 1) & relation_levels::most;
+}
+
+source_place relation_data::prepare_source(list_index types, slice<fragment_data* const> set,
+                                           std::uint64_t target) {
+    if (!is_exclusive) return {};
+    const std::uint32_t level = is_leveled ? levels_.below(level_of(target)) : 0;
+    const std::uint64_t word = is_leveled    ? relation_levels::word_of(level)
+                               : is_grouping ? target
+                                             : 0;
+    const std::size_t hash = static_cast<std::size_t>(types) + word * 5;
+    source_chunk& known = recent_[hash % std::size(recent_)];
+    if (known.types != types || known.word != word || known.epoch != engine_.graph.epoch())
+        [[unlikely]] {
+        chunk_data* const found = find_plain_chunk(set, word);
+        if (found == nullptr) return {};
+        known = {types, word, engine_.graph.epoch(), found};
+    }
+    chunk_data& into = *known.chunk;
+    if (into.size == into.capacity) [[unlikely]]
+        return {};
+    link_array& sources = reserve_sources(target);
+    return {&into, links_->base(into.index), &sources, level & relation_levels::most};
+}
+
+/// Returns the chunk of the sources with these fragments, if it may grow without notice.
+chunk_data* relation_data::find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word) {
+    array_list<fragment_data*> all(set.data(), set.data() + set.size());
+    all.push_back(links_);
+    chunk_data& given = engine_.catalog.ensure_set(all);
+    if (engine_.catalog.has_sparse_part(given) || engine_.catalog.is_ordered(given)) return nullptr;
+    chunk_data& into = engine_.catalog.cloned_chunk(engine_.graph.empty_chunk(), given);
+    const bool is_plain = &into == &given && into.has_plain_rows() && !into.is_nontrivial &&
+                          !engine_.notifier.notifies_first(into, given);
+    if (!is_plain) return nullptr;
+    return links_->has_word ? &engine_.graph.regroup(into, {&word, 1}) : &into;
+}
+
+// ---- links of any entity -----------------------------------------------------------------------
 
 auto relation_data::relate_directly(std::uint64_t e, location at, std::uint64_t target,
                                     const change& link) -> effect {
-    if (!is_quiet(e)) return effect::unknown;
+    if (!changes_directly(e)) return effect::unknown;
     return is_exclusive ? move_link(e, at, target, link) : add_link(e, target, link);
 }
 
@@ -83,7 +140,7 @@ link_list& relation_data::insert_list(std::uint64_t e, link_list&& list) {
 }
 
 auto relation_data::unrelate_directly(std::uint64_t e, std::uint64_t target) -> effect {
-    if (is_exclusive || !is_quiet(e)) return effect::unknown;
+    if (is_exclusive || !changes_directly(e)) return effect::unknown;
     link_list* const list = find_list(e);
     if (list == nullptr) return effect::none;
     const std::uint32_t at = find_place(e, *list, target);
@@ -101,10 +158,13 @@ auto relation_data::unrelate_directly(std::uint64_t e, std::uint64_t target) -> 
 
 /// Makes room for a source of this target, and marks it.
 link_array& relation_data::reserve_sources(std::uint64_t target) {
-    engine_.catalog.mark_for_destroy(target);
-    link_array& sources = ensure_sources(target);
-    sources.reserve(1);
-    return sources;
+    link_array* sources = find_sources(target);
+    if (sources == nullptr) {
+        engine_.catalog.mark_for_destroy(target);
+        sources = &ensure_sources(target);
+    }
+    sources->reserve(1);
+    return *sources;
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

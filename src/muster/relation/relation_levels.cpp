@@ -42,7 +42,7 @@ void relation_levels::plan(std::uint64_t e, std::uint32_t level) {
     for (std::size_t i = first; i < planned_.size(); ++i) {
         const auto [moved, wanted] = planned_[i];
         if (word_of(wanted) != word_of(relation_.level_of(moved)))
-            rows_.add(moved, relation_.links(), word_of(wanted));
+            rows_.add(moved, {&relation_.links(), change_kind::regroup, word_of(wanted)});
     }
 }
 

@@ -47,6 +47,11 @@ relations& relations_of(const engine& owner) noexcept {
 }
 }  // namespace
 
+source_place relation_ref::prepare_source(list_index types, slice<fragment_data* const> set,
+                                          std::uint64_t target) const {
+    return data_->prepare_source(types, set, target);
+}
+
 void relation_ref::set_exclusive() {
     relations_of(*engine_).set_exclusive(*data_);
 }
@@ -61,6 +66,22 @@ void relation_ref::set_leveled() {
 
 void relation_ref::set_grouping() {
     relations_of(*engine_).set_grouping(*data_);
+}
+
+void relation_ref::set_symmetric() {
+    relations_of(*engine_).set_symmetric(*data_);
+}
+
+void relation_ref::place_before(const target& source, const target& sibling) const {
+    relations_of(*engine_).sorter_of(*data_).place_before(source, sibling);
+}
+
+void relation_ref::sort_sources(const target& of, source_order order, void* context) const {
+    relations_of(*engine_).sorter_of(*data_).sort(of, order, context);
+}
+
+void relation_ref::arrange() const {
+    relations_of(*engine_).sorter_of(*data_).arrange();
 }
 
 void relation_ref::set_policy(target_policy policy) noexcept {

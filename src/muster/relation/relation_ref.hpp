@@ -61,7 +61,16 @@ struct link_ends {
     [[nodiscard]] bool is_single() const noexcept { return first == nullptr && count != 0; }
 };
 
+/// The place of a new source of an exclusive relation.
+struct source_place {
+    chunk_data* into = nullptr;     // has room for its row; null: there is no such place
+    std::byte* links = nullptr;     // the base of the links in this chunk
+    link_array* sources = nullptr;  // of the target; has room for it
+    std::uint32_t level : 30 = 0;   // of the source, in a leveled relation
+};
 struct link_group;
+/// Whether a source comes before another; may throw.
+using source_order = bool (*)(void* context, std::uint64_t a, std::uint64_t b);
 
 class MUSTER_API relation_ref {
 public:
@@ -83,12 +92,19 @@ public:
     /// Returns the relation of a fragment; empty if it is none.
     [[nodiscard]] static relation_ref find(const engine& owner, const fragment_data& own) noexcept;
 
+    /// Prepares the creation of an entity with values of these fragments and a link to this living
+    /// entity. Finds no place if the relation is not exclusive, or if anyone is to be notified.
+    /// `types` is the number of the list of arguments.
+    [[nodiscard]] source_place prepare_source(list_index types, slice<fragment_data* const> set,
+                                              std::uint64_t target) const;
+
     explicit operator bool() const noexcept { return data_ != nullptr; }
 
     void set_exclusive();
     void set_acyclic();
     void set_leveled();
     void set_grouping();
+    void set_symmetric();
     void set_policy(target_policy policy) noexcept;
     [[nodiscard]] bool is_exclusive() const noexcept;
     [[nodiscard]] fragment_data& links() const noexcept;
@@ -99,6 +115,11 @@ public:
     std::size_t unrelate_all(target source);
     /// Records a change of the links of an entity, in an open scope. Null: removes all of them.
     void record(std::uint64_t source, const change* link) const;
+
+    /// See `link_sorter`.
+    void place_before(const target& source, const target& sibling) const;
+    void sort_sources(const target& of, source_order order, void* context) const;
+    void arrange() const;
 
     // An empty relation has no links. All accept any id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;

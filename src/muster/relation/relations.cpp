@@ -123,9 +123,11 @@ void relations::set_exclusive(relation_data& relation) {
     relation.make_links();
     rollback.dismiss();
     old.participant = nullptr;
+    keep_partners(relation);
 }
 
 void relations::set_acyclic(relation_data& relation) {
+    refuse_symmetric(relation, errc::cycle, "acyclic: each link would be a cycle");
     if (!relation.is_acyclic && engine_.components.count(relation.links()) != 0)
         raise(errc::fragment_in_use,
               text(relation.name(), " cannot become acyclic: it has links already"));
@@ -134,6 +136,7 @@ void relations::set_acyclic(relation_data& relation) {
 
 void relations::set_leveled(relation_data& relation) {
     if (relation.is_leveled) return;
+    refuse_symmetric(relation, errc::cycle, "leveled: each link would be a cycle");
     add_words(relation, relation.is_grouping);
     set_acyclic(relation);
     relation.is_leveled = true;
@@ -141,8 +144,43 @@ void relations::set_leveled(relation_data& relation) {
 
 void relations::set_grouping(relation_data& relation) {
     if (relation.is_grouping) return;
+    refuse_symmetric(relation, errc::limit, "grouping");
     add_words(relation, relation.is_leveled);
     relation.is_grouping = true;
+}
+
+void relations::set_symmetric(relation_data& relation) {
+    if (relation.is_symmetric) return;
+    engine_.gate.refuse_in_change("define");
+    if (relation.is_acyclic)
+        raise(errc::cycle, text(relation.name(),
+                                " is acyclic, and cannot be symmetric: each link "
+                                "would be a cycle"));
+    if (relation.is_grouping)
+        raise(errc::limit, text(relation.name(), " is grouping, and cannot be symmetric"));
+    const type_info& values = *relation.types().value;
+    if (values.size != 0 && !values.can_copy())
+        raise(errc::not_copyable, text(relation.name(),
+                                       " cannot be symmetric: its values cannot be "
+                                       "copied, and each link needs one"));
+    if (engine_.components.count(relation.links()) != 0 ||
+        engine_.pending.has_value_of(relation.links()))
+        raise(errc::fragment_in_use,
+              text(relation.name(), " cannot become symmetric: it has links already"));
+    relation.is_symmetric = true;
+    keep_partners(relation);
+}
+
+void relations::refuse_symmetric(const relation_data& relation, errc code, const char* other) {
+    if (relation.is_symmetric)
+        raise(code, text(relation.name(), " is symmetric, and cannot be ", other));
+}
+
+/// A clone does not take the only partner of its prototype.
+void relations::keep_partners(relation_data& relation) const noexcept {
+    if (!relation.is_symmetric || !relation.is_exclusive) return;
+    relation.links().is_unique = true;
+    engine_.catalog.invalidate_traits(relation.links());
 }
 
 void relations::add_words(relation_data& relation, bool has_others) {

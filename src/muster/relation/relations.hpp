@@ -4,6 +4,7 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/entity/destroy_participant.hpp>
+#include <muster/relation/link_sorter.hpp>
 #include <muster/relation/relation_data.hpp>
 #include <muster/relation/row_regrouping.hpp>
 
@@ -41,6 +42,7 @@ public:
     void set_acyclic(relation_data& relation);
     void set_leveled(relation_data& relation);
     void set_grouping(relation_data& relation);
+    void set_symmetric(relation_data& relation);
 
     /// Adds a link, or assigns its value; `link` describes a change of the relation's links. Returns
     /// whether it is new.
@@ -49,6 +51,10 @@ public:
     bool unrelate(relation_data& relation, target source, std::uint64_t to, const change& link);
     /// Removes all links of a source. Returns how many there were.
     std::size_t unrelate_all(relation_data& relation, target source);
+
+    [[nodiscard]] link_sorter sorter_of(relation_data& relation) const noexcept {
+        return {engine_, relation};
+    }
 
     void collect(destroy_set& dying, std::size_t first) override;
     void check(const destroy_set& dying) const override;
@@ -61,6 +67,8 @@ public:
 
 private:
     [[nodiscard]] location require_ends(target source, target to, const char* call) const;
+    static void refuse_symmetric(const relation_data& relation, errc code, const char* other);
+    void keep_partners(relation_data& relation) const noexcept;
     void add_words(relation_data& relation, bool has_others);
     relation_data& add(fragment_data& own, const link_types& types, bool is_exclusive);
     bool apply(relation_data& relation, target source, const change& link, const char* call);

@@ -1,8 +1,10 @@
-// row_regrouping: moves rows to the chunks of other words, besides the row that a change moves itself:
-// the entities below one whose level changes, for example. All or nothing: `apply` cannot fail.
+// row_regrouping: moves rows besides that of the entity that a change is about: to the chunks of other
+// words, as those below an entity whose level changes, or to chunks with or without a link. All or
+// nothing: `apply` cannot fail.
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/change/change.hpp>
 #include <muster/storage/transition.hpp>
 #include <muster/type/fragment_data.hpp>
 
@@ -24,8 +26,9 @@ public:
 
     /// Drops what was not applied.
     void begin() noexcept;
-    /// Plans a move of an entity that has this fragment. May throw, as `reserve` may.
-    void add(std::uint64_t e, const fragment_data& fragment, std::uint64_t word);
+    /// Plans a change of an entity that moves its row. `value`, that of a `put`, is moved to the row.
+    /// May throw, as `reserve` may.
+    void add(std::uint64_t e, const change_shape& shape, void* value = nullptr);
     /// Makes room for all rows, and for one more in each chunk: for the row of the change itself.
     void reserve();
     /// Moves the rows, in the order in which they were added.
@@ -39,12 +42,12 @@ private:
     };
     struct move {
         std::uint64_t e;
+        void* value;
         std::uint32_t step;
     };
     struct step_key {
-        const chunk_data* from;
-        const fragment_data* fragment;
-        std::uint64_t word;
+        chunk_data* from;
+        change_shape shape;
 
         friend bool operator==(const step_key&, const step_key&) noexcept = default;
     };
@@ -53,7 +56,8 @@ private:
     };
 
     [[nodiscard]] chunk_data& place_of(std::uint64_t e) const noexcept;
-    std::uint32_t ensure_step(const step_key& key);
+    std::uint32_t ensure_step(const step_key& key, std::uint64_t e);
+    [[nodiscard]] transition_ref regroup(const step_key& key) const;
 
     engine& engine_;
     std::vector<step> steps_;

@@ -126,6 +126,16 @@ public:
         }
         return spawn_slowly<Args...>(std::move(values)...);
     }
+    /// Whether `append` may create an entity now, in a chunk that has room and notifies no one.
+    [[nodiscard]] bool is_ready_to_append() const noexcept {
+        return gate.is_idle() && table_.pool().is_ready();
+    }
+    /// Creates the id of the row after the last, whose values are constructed.
+    id_type append(chunk_data& into) noexcept {
+        const std::size_t row = into.size++;
+        return table_type::ids(into)[row] = table_.pool().create_now(
+                   [&](record_type& made) { made.place(into.index, row); });
+    }
     template <class... Args>
     id_type spawn_at(at_type wanted, bound_value<Args>... values) {
         const target exact = wanted;
@@ -259,13 +269,6 @@ private:
             is_there ? static_cast<T*>(value) : this->template find_value<T>(of.id, fragment);
         return left != nullptr ? *left : this->template placed<T>(of, fragment, "patch");
     }
-    /// Creates the id of the row after the last, whose values are constructed.
-    id_type append(chunk_data& into) noexcept {
-        const std::size_t row = into.size++;
-        return table_type::ids(into)[row] = table_.pool().create_now(
-                   [&](record_type& made) { made.place(into.index, row); });
-    }
-
     /// Slow path of `spawn`: allocates, notifies, records or throws.
     template <class... Args>
     [[gnu::noinline]] id_type spawn_slowly(bound_value<Args>... values) {

@@ -23,39 +23,41 @@
 
 namespace MUSTER_NAMESPACE {
 
-template <class>
-struct detail::parallel_header {};
+template <class Callback>
+struct detail::parallel_header {
+    [[nodiscard]] static executor& default_executor() { return tbb_executor(); }
+
+    /// Runs a loop over rows as a phase. Each thread calls `loop` for the window in its lane. A loop that
+    /// was short the last times runs on this thread.
+    template <class Layout, class Loop>
+    static void run(store<Layout>& owner, query_cache& queries, executor& threads,
+                    std::size_t grain, const shared_rows& all, Loop& loop) {
+        static constinit pace recent_pace;  // of the rows of this callback
+        const std::uint64_t count = all.count();
+        if (grain == 0 && recent_pace.is_short(count)) {
+            queries.refresh_all(owner.depth() != 0);
+            return run_briefly(owner.parallel, loop);
+        }
+        shared_work work[] = {{
+            [](void* function, payload) { (*static_cast<Loop*>(function))(); },
+            &loop,
+        }};
+        work[0].rows = all;
+        work[0].grain = grain;
+        work[0].expected = recent_pace.expect(count);
+        run_phase(phase_host::of(owner.parallel, queries), threads, work);
+        recent_pace.learn(count, work[0].took);
+    }
+};
 
 template <class Layout, class... Ts>
 template <class Callback>
 void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
                                         Callback& callback) const {
     world_.require();
-    if (store_->gate.is_parallel()) return each(callback);  // a phase divides rows only once
-    static constinit detail::pace recent_pace;              // of the rows of this callback
-    const detail::shared_rows all = shared_rows();
-    const std::uint64_t count = all.count();
-    if (grain == 0 && recent_pace.is_short(count)) {
-        cache_->refresh_all(store_->depth() != 0);
-        return detail::run_briefly(store_->parallel, [&] { each(callback); });
-    }
-    struct body {
-        const basic_query& query;
-        Callback& callback;
-    };
-    body what{*this, callback};
-    detail::shared_work work[] = {{
-        [](void* function, detail::payload) {
-            const auto& self = *static_cast<body*>(function);
-            self.query.each(self.callback);
-        },
-        &what,
-    }};
-    work[0].rows = all;
-    work[0].grain = grain;
-    work[0].expected = recent_pace.expect(count);
-    detail::run_phase(detail::phase_host::of(store_->parallel, *cache_), threads, work);
-    recent_pace.learn(count, work[0].took);
+    auto visit = [&] { each(callback); };
+    if (store_->gate.is_parallel()) return visit();  // a phase divides rows only once
+    detail::parallel_header<Callback>::run(*store_, *cache_, threads, grain, shared_rows(), visit);
 }
 
 template <class Layout, class... Ts>

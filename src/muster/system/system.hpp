@@ -72,21 +72,17 @@ public:
         return execute_of(query, std::forward<Function>(function));
     }
 
-    template <class... Ts>
+    template <class Query>
     class with_query;
     /// Uses an existing query: `w.system("x").query(q).each(...)`. Throws `errc::foreign_entity` if
     /// the query belongs to another world.
     template <class... Ts>
-    [[nodiscard]] with_query<Ts...> query(const basic_query<Layout, Ts...>& shared) const {
-        const systems_type& mine = owner();
-        shared.world_.require();
-        if (shared.store_ != &mine.entities)
-            detail::raise(errc::foreign_entity,
-                          detail::text("the query for the system \"", base::name(),
-                                       "\" belongs to another world"));
-        with_query<Ts...> made(*this, shared);
-        made.query_.add_terms(data().asked);
-        return made;
+    [[nodiscard]] auto query(const basic_query<Layout, Ts...>& shared) const {
+        return use(shared);
+    }
+    template <class... Ts>
+    [[nodiscard]] auto query(const basic_link_query<Layout, Ts...>& shared) const {
+        return use(shared);
     }
 
     /// Only entities that have all of these. Throws `errc::too_late` after `each` or `execute`,
@@ -213,6 +209,18 @@ private:
     using base::name_of;
     using base::owner;
 
+    template <class Query>
+    [[nodiscard]] with_query<Query> use(const Query& shared) const {
+        const systems_type& mine = owner();
+        shared.world_.require();
+        if (shared.store_ != &mine.entities)
+            detail::raise(errc::foreign_entity,
+                          detail::text("the query for the system \"", base::name(),
+                                       "\" belongs to another world"));
+        with_query<Query> made(*this, shared);
+        made.query_.add_terms(data().asked);
+        return made;
+    }
     basic_system declare(std::span<const detail::access> uses) const {
         detail::array_list<detail::access>& declared = changed().use.declared;
         declared.insert(declared.end(), uses.data(), uses.data() + uses.size());
@@ -234,21 +242,20 @@ private:
         return *this;
     }
 
-    template <class... Ts>
-    void note_taken(const basic_query<Layout, Ts...>&, bool is_known) const {
+    template <template <class, class...> class Query, class... Ts>
+    void note_taken(const Query<Layout, Ts...>&, bool is_known) const {
         const detail::access all[] = {detail::access_to<Ts>()..., {}};  // an array cannot be empty
         changed().use.taken.assign(all, all + sizeof...(Ts));
         data().use.is_taken_known = is_known;
     }
     template <class... Args, class Function>
     basic_system each_of(detail::type_list<Args...>, Function&& function) const {
-        basic_query<Layout, std::remove_reference_t<Args>...> query(owner().entities,
-                                                                    owner().queries);
+        basic_query<Layout, detail::argument_of<Args>...> query(owner().entities, owner().queries);
         query.add_terms(data().asked);
         return each_of(query, std::forward<Function>(function));
     }
-    template <class... Ts, class Function>
-    basic_system each_of(const basic_query<Layout, Ts...>& query, Function&& function) const {
+    template <template <class, class...> class Query, class... Ts, class Function>
+    basic_system each_of(const Query<Layout, Ts...>& query, Function&& function) const {
         using kinds = detail::row_kinds<Layout, std::decay_t<Function>, Ts...>;
         detail::check_payload<kinds>();
         detail::check_row<kinds>();
@@ -292,7 +299,7 @@ using system_handle = system;
 
 /// A system, and the query that it will use.
 template <class Layout>
-template <class... Ts>
+template <class Query>
 class basic_system<Layout>::with_query {
 public:
     template <class Function>
@@ -306,10 +313,9 @@ public:
 
 private:
     friend basic_system;
-    with_query(const basic_system& owner, const basic_query<Layout, Ts...>& query)
-        : system_(owner), query_(query) {}
+    with_query(const basic_system& owner, const Query& query) : system_(owner), query_(query) {}
     basic_system system_;
-    basic_query<Layout, Ts...> query_;
+    Query query_;
 };
 
 }  // namespace MUSTER_NAMESPACE

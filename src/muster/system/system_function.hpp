@@ -22,7 +22,8 @@ struct type_list {
 };
 
 template <class T>
-inline constexpr bool is_component_argument = std::is_lvalue_reference_v<T> || std::is_pointer_v<T>;
+inline constexpr bool is_component_argument =
+    std::is_lvalue_reference_v<T> || std::is_pointer_v<T> || is_far<argument_of<T>>;
 
 template <class T, class... Args>
 inline constexpr bool takes_value = (... || std::is_same_v<T, std::remove_cvref_t<Args>>);
@@ -248,9 +249,8 @@ template <class Body>
 /// The access that a query argument allows.
 template <class T>
 [[nodiscard]] access access_to() {
-    using pointed = std::remove_pointer_t<T>;
-    using type = std::remove_const_t<pointed>;
-    return {ensure_type_index<type>(), !std::is_const_v<pointed>, type_name<type>()};
+    using type = typename term_traits<T>::type;
+    return {ensure_type_index<type>(), term_traits<T>::is_written, type_name<type>()};
 }
 /// Returns a prologue or epilogue.
 template <class Layout, class Function>

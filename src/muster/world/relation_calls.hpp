@@ -270,6 +270,60 @@ public:
         return {store_, cursor(e, false)};
     }
 
+    // ---- order ---------------------------------------------------------------------------------
+
+    /// Moves a child before a sibling, in the order of their parent's children. Throws
+    /// `errc::dead_entity` and `errc::foreign_entity` for either, `errc::missing_component` if they
+    /// have not the same parent, and `errc::in_scope` in a scope. O(children between them).
+    void place_before(at_type child, at_type sibling) { place_before<child_of_t>(child, sibling); }
+    /// The same for sources of any relation: for each target that they share.
+    template <class R>
+    void place_before(at_type source, at_type sibling) {
+        require_relation<R>("place_before").place_before(source, sibling);
+    }
+    template <auto R>
+    void place_before(at_type source, at_type sibling) {
+        place_before<type_of<R>>(source, sibling);
+    }
+    template <detail::relation_argument R>
+    void place_before(const R& relation, at_type source, at_type sibling) {
+        require_relation(relation, "place_before").place_before(source, sibling);
+    }
+
+    /// Sorts the sources of an entity: `less(a, b)` returns whether `a` comes before `b`. Stable. If
+    /// `less` throws, the order stays as it was; it must not change the world. Throws
+    /// `errc::dead_entity`, `errc::foreign_entity`, and `errc::in_scope` in a scope. O(n log n).
+    template <class R, class Less>
+    void sort_sources(at_type target, Less&& less) {
+        sort_by(require_relation<R>("sort_sources"), target, less);
+    }
+    template <auto R, class Less>
+    void sort_sources(at_type target, Less&& less) {
+        sort_sources<type_of<R>>(target, less);
+    }
+    template <detail::relation_argument R, class Less>
+    void sort_sources(const R& relation, at_type target, Less&& less) {
+        sort_by(require_relation(relation, "sort_sources"), target, less);
+    }
+
+    /// Orders the rows of each level of a leveled relation by the rows of their targets, then by the
+    /// order of the sources: a loop over parents and children then reads memory in order. Invalidates
+    /// references to components. If memory is missing, some chunks keep their order. Throws
+    /// `errc::not_a_relation` if the relation is not leveled, and `errc::in_scope` in a scope.
+    /// O(n log n).
+    template <class R>
+    void arrange() {
+        require_relation<R>("arrange").arrange();
+    }
+    template <auto R>
+    void arrange() {
+        arrange<type_of<R>>();
+    }
+    template <detail::relation_argument R>
+    void arrange(const R& relation) {
+        require_relation(relation, "arrange").arrange();
+    }
+
     // ---- chunks --------------------------------------------------------------------------------
 
     using extension_calls<Layout>::chunk;
@@ -364,6 +418,17 @@ private:
     [[nodiscard]] detail::link_group group_of(const basic_to<Layout, R>& link) {
         store_.require(at_type(link.target, link.where), "chunk");
         return {require_relation(link.relation, "chunk"), link.target.value()};
+    }
+    template <class Less>
+    static void sort_by(const ref& relation, at_type target, Less& less) {
+        const auto order = [](void* context, std::uint64_t a, std::uint64_t b) -> bool {
+            // SAFETY: `context` is the address of the caller's function.
+            return (*static_cast<Less*>(context))(detail::to_id<Layout>(a),
+                                                  detail::to_id<Layout>(b));
+        };
+        // SAFETY: a const function is only called as such, since `Less` is const then.
+        relation.sort_sources(target, order,
+                              const_cast<std::remove_const_t<Less>*>(__builtin_addressof(less)));
     }
     template <class Value>
     static bool unrelate_by(ref relation, at_type source, id_type target) {

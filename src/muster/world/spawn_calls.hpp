@@ -4,6 +4,7 @@
 
 #include <muster/world/entity_calls.hpp>
 
+#include <muster/relation/direct_spawn.hpp>
 #include <muster/relation/link_argument.hpp>
 #include <muster/world/builder.hpp>
 #include <muster/world/chunk.hpp>
@@ -40,6 +41,8 @@ public:
     /// that a hook has recorded fails afterwards, the call destroys them again, like `destroy`.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
+        if constexpr (detail::can_spawn_directly<Ts...>)
+            if (const id_type made = detail::spawn_directly(store_, values...)) return made;
         if constexpr (detail::has_links<Ts...>)
             return detail::spawn_related<Layout, Ts...>(
                 store_, nullptr, {store_, "spawn", std::forward<Ts>(values)}...);
