@@ -55,10 +55,14 @@ void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_transla
         for (std::size_t i = 0; i < placed; ++i) staged[i]->keep();  // they are gone
     });
     engine_.entities.prepare(made.count);
+    chunk_data* last = nullptr;  // children of one parent often have the same fragments
+    chunk_data* last_part = nullptr;
     for (cloned_rows& rows : all) {
         const location at = engine_.entities.locate(rows.prototype.id);
         chunk_data& original = engine_.graph.at(at.chunk);
-        chunk_data& part = engine_.catalog.cloned_part(original);
+        if (&original != last) last_part = &engine_.catalog.cloned_part(original);
+        last = &original;
+        chunk_data& part = *last_part;
         if (engine_.sparse.has_any(rows.prototype.id) ||
             engine_.catalog.has_sparse_part(*rows.given_chunk) ||
             engine_.catalog.has_sparse_part(part)) {
