@@ -96,6 +96,7 @@ public:
     [[nodiscard]] bool is_quiet() const noexcept override;
     void prepare_first(const void* value) override;
     void commit_first(std::uint64_t e, void* value) noexcept override;
+    void end_quietly(std::uint64_t e, const void* value) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
     // ---- steps of changes ----------------------------------------------------------------------
@@ -129,7 +130,7 @@ public:
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
     void collect(destroy_set& dying, std::uint64_t e) const;
-    void check(const destroy_set& dying, std::uint64_t e) const;
+    void check(const destroy_set& dying) const;
     void release(const destroy_set& dying, array_list<fragment_loss>& losses);
     void prepare(const destroy_set& dying);
     void cancel(const destroy_set& dying) noexcept;
@@ -180,6 +181,8 @@ private:
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
     [[nodiscard]] chunk_data* find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word);
+    bool leave_survivors(const destroy_set& dying) noexcept;
+    void refuse_end(const destroy_set& dying, std::uint64_t e) const;
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
