@@ -439,7 +439,7 @@ TYPED_TEST(trees_of, a_count_beyond_all_ids_is_refused) {
     const auto car = this->make_car();
     const auto size = w.size();
     for (const std::size_t count : {~std::size_t{0}, ~std::size_t{0} / 5})
-        EXPECT_NE(code_of([&] { (void)w.clone_trees(count, car.root); }), errc{});
+        EXPECT_TRUE(code_of([&] { (void)w.clone_trees(count, car.root); }));
     EXPECT_EQ(w.size(), size);
 }
 

@@ -126,6 +126,7 @@ struct scene {
         w.define<likes>().relation();
         for (const entity e : own) w.relate<likes>(e, prototype, likes{1});
         w.relate(child_of, child, parent);
+        (void)w.unrelate(is_a, child);  // creates the relation, which no call of a table shall do
         w.name(own[0], "first");
         paused_hook.pause();
         paused->pause();

@@ -58,6 +58,17 @@ std::vector<row> public_calls::about_relations() {
         {"clone_trees", refused, doing([](scene& s, entity e) {
              s.w.clone_trees(3, s.parent, velocity{}, to(child_of, e));
          })},
+        {"define inherited", refused,
+         doing([](scene& s, entity) { s.w.define<unused>().inherited(); })},
+        {"relate to a prefab", recorded,
+         doing([](scene& s, entity e) { s.w.relate(muster::is_a, e, s.prototype); })},
+        {"own", reads,
+         [](scene& s, entity e, unsigned) { return &s.w.own<position>(e) == &s.w.get<position>(e); }},
+        {"get of const", reads,
+         [](scene& s, entity e, unsigned) {
+             return &s.w.get<const position>(e) == &s.w.get<position>(e) &&
+                    s.w.has<const position>(e) && s.w.try_get<const unused>(e) == nullptr;
+         }},
         {"define remap", refused, doing([](scene& s, entity) {
              s.w.define<velocity>().remap([](velocity&, const muster::entity_map&) {});
          })},

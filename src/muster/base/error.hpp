@@ -55,7 +55,8 @@ enum class errc : unsigned char {
     cycle,              ///< the link would close a cycle of an acyclic relation
     still_related,      ///< the entity has sources that refuse its destruction
     not_a_relation,     ///< the fragment is not a relation
-    out_of_memory,      ///< for error handlers only; with exceptions it is `std::bad_alloc`
+    inherited_component,  ///< the entity only inherits the component
+    out_of_memory,        ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
 
 /// Returns the enumerator's name: "id_overflow".
@@ -97,6 +98,7 @@ enum class errc : unsigned char {
     case errc::cycle: return "cycle";
     case errc::still_related: return "still_related";
     case errc::not_a_relation: return "not_a_relation";
+    case errc::inherited_component: return "inherited_component";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

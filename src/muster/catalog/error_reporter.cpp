@@ -57,6 +57,16 @@ void error_reporter::raise_missing(target of, const char* call, std::string_view
         raise(errc::missing_component,
               text(describe(of.id), " will have no ", type, ": it is removed when the scope closes",
                    place_of(call, &of.where)));
+    if (fragment.inherited_from != nullptr)
+        if (const std::uint64_t from = fragment.inherited_from(fragment.fallback.context, of.id);
+            from != entities_.null())
+            raise(
+                errc::inherited_component,
+                text(describe(of.id), " has no ", type, " of its own: it inherits that of ",
+                     describe(from),
+                     ". Read it as const, as in get<const T>, or give the entity its own copy with "
+                     "own, set or patch",
+                     place_of(call, &of.where)));
     std::string has;
     for (const fragment_data* owned : components_.fragments_of(of.id))
         has += text(has.empty() ? "" : ", ", owned->name);

@@ -450,6 +450,29 @@ bool entity_changes::will_have(target of, const fragment_data& fragment, const c
                                           : engine_.components.has(of.id, fragment);
 }
 
+bool entity_changes::own(target of, const fragment_data& fragment, const char* call) {
+    if (will_have(of, fragment, call)) return true;
+    struct shown_value {
+        const fragment_data& fragment;
+        const void* value;
+    } shown{fragment, nullptr};
+    if (fragment.fallback.call != nullptr)
+        shown.value = fragment.fallback.call(fragment.fallback.context, of.id);
+    if (shown.value == nullptr) return false;
+    if (fragment.type->size != 0 && !fragment.can_copy())
+        raise(errc::not_copyable,
+              text("the ", fragment.name, " that ", engine_.errors.describe(of.id),
+                   " inherits cannot be copied (", call, " at ", place_text(of.where), ")"));
+    change given{.fragment = {fragment.id}, .type = {fragment.type, fragment.value_type}};
+    given.self = &shown;
+    given.construct = [](void* to, const void* self) {
+        const auto& from = *static_cast<const shown_value*>(self);
+        from.fragment.copy_value(to, from.value, 1);
+    };
+    (void)submit({of, {&given, 1}, call});
+    return true;
+}
+
 void entity_changes::prepare_find_stored() {
     if (engine_.depth() != 0 && !engine_.gate.is_parallel()) engine_.pending.prepare_dependencies();
 }

@@ -74,6 +74,9 @@ public:
     /// Whether the entity has the fragment; in a scope, whether it will have it when the scope
     /// ends.
     bool will_have(target of, const fragment_data& fragment, const char* call);
+    /// Gives the entity a copy of the value that it inherits, unless it has one, or will have one when
+    /// the scope ends. Returns whether it has.
+    bool own(target of, const fragment_data& fragment, const char* call);
     /// Before a call that stores a value: `find_stored` cannot fail after it, so the call is all or
     /// nothing.
     void prepare_find_stored();

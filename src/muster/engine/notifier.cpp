@@ -129,12 +129,7 @@ void notifier::inserted(slice<const new_entities> all) {
             prepare(*fragment, hook_kind::insert, count);
             has_participant = has_participant || fragment->participant != nullptr;
         }
-    for (const new_entities& made : all)
-        for (std::size_t i = 0; has_participant && i < made.all.count; ++i) {
-            const location at = entities_.locate(made.all.at(i));
-            for (const fragment_data* fragment : made.fragments)
-                arrive(made.all.at(i), at, *fragment, true);
-        }
+    if (has_participant) arrive_all(all);
     for (const new_entities& made : all) call_inserted(made);
     for (const new_entities& made : all)
         for (fragment_data* fragment : made.fragments)
@@ -143,14 +138,35 @@ void notifier::inserted(slice<const new_entities> all) {
                     note(*fragment, hook_kind::insert, made.all.at(i));
 }
 
+/// Shows all new values to the participants, before the first hook.
+void notifier::arrive_all(slice<const new_entities> all) {
+    for (const new_entities& made : all)
+        for (const fragment_data* fragment : made.fragments) {
+            if (fragment->participant == nullptr) continue;
+            for (std::size_t i = 0; i < made.all.count; ++i)
+                arrive(made.all.at(i), entities_.locate(made.all.at(i)), *fragment, true);
+        }
+    for (const new_entities& made : all)
+        for (const fragment_data* fragment : made.fragments)
+            if (fragment->participant != nullptr) fragment->participant->reserve();
+}
+
 /// Calls the hooks of new entities.
 void notifier::call_inserted(const new_entities& made) {
+    const auto has_hooks = [](const fragment_data* fragment) {
+        return fragment->hooks.has_user(insert_hooks);
+    };
+    const auto is_called = [&](const fragment_data* fragment) {
+        return fragment->participant != nullptr || has_hooks(fragment);
+    };
+    if (!calls_at_birth() && std::ranges::none_of(made.fragments, is_called)) return;
     for (std::size_t i = 0; i < made.all.count; ++i) {
         const std::uint64_t e = made.all.at(i);
         born(e);
         const location at = entities_.locate(e);
         for (fragment_data* fragment : made.fragments) {
             if (fragment->participant != nullptr) fragment->participant->call_after(e);
+            if (!has_hooks(fragment)) continue;
             call(hook_kind::insert, e, at, *fragment);
             call(hook_kind::set, e, at, *fragment);
         }

@@ -104,6 +104,7 @@ public:
     void note_removal(std::uint64_t e, fragment_data& fragment) noexcept;
 
 private:
+    void arrive_all(slice<const new_entities> all);
     void call_inserted(const new_entities& made);
     [[nodiscard]] bool calls_remove_sparse(std::uint64_t e) const noexcept;
     void prepare(fragment_data& fragment, hook_kind kind, std::size_t count);

@@ -279,7 +279,8 @@ private:
             "muster: this world is const, so its queries only read: take const components, "
             "such as query<const position>() or const position&.");
         (state::template add_shown<typename argument<Ts>::type>(
-             argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with),
+             argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
+             argument<Ts>::is_written),
          ...);
     }
 

@@ -139,8 +139,7 @@ term_match query_cache::match(const term& wanted, const chunk_data& chunk) const
             return fragment.sparse_values == nullptr && chunk.has(fragment);
         }))
         return {source::own};
-    if (wanted.resolver == resolver_index::none || to_int(chunk.index) == 0 || is_sparse(wanted))
-        return {};
+    if (wanted.resolver == resolver_index::none || to_int(chunk.index) == 0) return {};
     const void* const value = resolver_of(wanted.resolver).outside(wanted, chunk);
     return value != nullptr ? term_match{source::outside, value} : term_match{};
 }
@@ -157,9 +156,15 @@ const void* query_cache::outside(const terms& question, const fragment_data& fra
 
 /// Whether the entity has one of the fragments, or a value from outside of its chunk.
 bool query_cache::has(const term& wanted, const chunk_data& chunk, std::uint64_t e) const noexcept {
-    return match(wanted, chunk) || any_fragment(wanted, [&](const fragment_data& fragment) {
-               return fragment.sparse_values != nullptr && fragment.sparse_values->has(e);
-           });
+    return match(wanted, chunk) || has_own(wanted, chunk, e);
+}
+
+bool query_cache::has_own(const term& wanted, const chunk_data& chunk,
+                          std::uint64_t e) const noexcept {
+    return any_fragment(wanted, [&](const fragment_data& fragment) {
+        return fragment.sparse_values != nullptr ? fragment.sparse_values->has(e)
+                                                 : chunk.has(fragment);
+    });
 }
 
 bool query_cache::is_named(const terms& question, const fragment_data& fragment) const noexcept {
@@ -233,7 +238,8 @@ void query_cache::find_sparse(match_list& list) const {
             const term_kind kind = is_group ? term_kind::any : wanted.kind;
             const std::uint8_t group = is_group ? own_group-- : wanted.group;
             (void)any_fragment(wanted, [&](const fragment_data& fragment) {
-                list.sparse_terms.push_back({&fragment, kind, group});
+                list.sparse_terms.push_back(
+                    {&fragment, kind, group, wanted.resolver != resolver_index::none});
                 return false;
             });
         }
@@ -359,8 +365,10 @@ std::string query_cache::explain(const terms& question, const chunk_data& chunk,
         const bool has = this->has(*wanted, chunk, e);
         switch (wanted->kind) {
         case term_kind::with:
-            append(has ? "it has " : "it has no ", name_of(*wanted),
-                   has ? "" : ", which is required");
+            append(!has                         ? "it has no "
+                   : has_own(*wanted, chunk, e) ? "it has "
+                                                : "it inherits ",
+                   name_of(*wanted), has ? "" : ", which is required");
             break;
         case term_kind::without:
             append(has ? "it has " : "it has no ", name_of(*wanted),

@@ -28,6 +28,8 @@ struct sparse_term {
     const fragment_data* fragment;
     term_kind kind;
     std::uint8_t group;
+    bool is_resolved = false;       // a value from outside of the chunk satisfies it, too
+    const void* outside = nullptr;  // in a walk: such a value for the current chunk
 };
 
 struct match_list {
@@ -173,6 +175,8 @@ private:
     [[nodiscard]] bool has(const term& wanted, const chunk_data& chunk,
                            std::uint64_t e) const noexcept;
     [[nodiscard]] std::string name_of(const term& wanted) const;
+    [[nodiscard]] bool has_own(const term& wanted, const chunk_data& chunk,
+                               std::uint64_t e) const noexcept;
     [[nodiscard]] bool is_named(const terms& question,
                                 const fragment_data& fragment) const noexcept;
     template <class Fits>

@@ -105,16 +105,19 @@ protected:
         if constexpr (!is_const) (void)store_->template ensure_fragment<T>();
         return {static_cast<std::uint64_t>(ensure_type_index<T>()), true};
     }
-    /// Adds a component that loops read. Throws `errc::type_mismatch` for a relation.
+    /// Adds a component that loops show. Throws `errc::type_mismatch` for a relation. If they do not
+    /// write it, the resolver of the fragment takes part.
     template <class T>
-    void add_shown(term_kind kind) {
+    void add_shown(term_kind kind, bool is_written) {
         const term_name fragment = ensure_typed<T>();
-        if (store_->template find_fragment<T>().alias != nullptr) [[unlikely]]
+        const fragment_data& known = store_->template find_fragment<T>();
+        if (known.alias != nullptr) [[unlikely]]
             error_reporter::raise_alias(type_name<T>());
         terms_.add({.type_or_id = fragment.type_or_id,
                     .kind = kind,
                     .is_typed = true,
                     .group = 0,
+                    .resolver = resolver_index{is_written ? std::uint8_t{0} : known.resolver},
                     .is_shown = true});
     }
     template <class F>

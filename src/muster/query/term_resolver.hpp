@@ -28,8 +28,8 @@ public:
     [[nodiscard]] virtual slice<const fragment_data* const> expand(
         const term& wanted) const noexcept = 0;
     /// Returns a value with which all rows of the chunk satisfy the term, or null. Not called if
-    /// the chunk has one of the fragments, if one is sparse, or for entities outside of chunks.
-    /// A query may show the value only to `const` arguments.
+    /// the chunk has one of the fragments, or for entities outside of chunks. Rows with a sparse value
+    /// of their own show that. A query may show the value only to `const` arguments.
     [[nodiscard]] virtual const void* outside(const term& wanted,
                                               const chunk_data& chunk) const noexcept;
     /// Whether a loop visits chunk `a` before chunk `b`. Chunks that it does not order keep the

@@ -93,6 +93,8 @@ private:
         const fragment_data* fragment;
         std::size_t size;
         lane_source source;
+        std::byte* outside =
+            nullptr;  // of a sparse fragment: for rows of the chunk without a value
     };
 
     void choose_lead(const match_list& list);

@@ -27,7 +27,7 @@ walk<Layout>::walk(const store<Layout>& from, const query_cache& cache, const ma
       has_outside_(list.has_outside) {
     wanted_ = {room_, wanted.size()};
     for (std::size_t i = 0; i < wanted.size(); ++i)
-        room_[i] = {wanted[i], wanted[i] == &no_fragment ? 0 : wanted[i]->type->size, {}};
+        room_[i] = {wanted[i], wanted[i] == &no_fragment ? 0 : wanted[i]->type->size, {}, nullptr};
     choose_lead(list);
     for (const sparse_term& term : list.sparse_terms) {
         const sparse_set* const set = term.fragment->sparse_values;
@@ -187,17 +187,20 @@ void walk<Layout>::show_outside(const chunk_data& chunk) {
     std::byte** next = outside_.data();
     for (wanted_fragment& wanted : wanted_) {
         std::byte** const lanes = std::exchange(next, next + block_size);
-        if (wanted.fragment->sparse_values != nullptr) continue;
-        wanted.source.found = nullptr;
-        if (wanted.source.base != nullptr) continue;
-        const void* const value = cache_.outside(question_, *wanted.fragment, chunk);
-        if (value == nullptr) continue;
+        const bool is_sparse = wanted.fragment->sparse_values != nullptr;
+        if (!is_sparse) wanted.source.found = nullptr;
+        if (!is_sparse && wanted.source.base != nullptr) continue;
+        // SAFETY: only `const` arguments show such a value; see `term_resolver::outside`.
+        auto* const value = const_cast<std::byte*>(
+            static_cast<const std::byte*>(cache_.outside(question_, *wanted.fragment, chunk)));
+        if (is_sparse) wanted.outside = value;
+        if (value == nullptr || is_sparse) continue;
         shows_outside_ = true;
         wanted.source.found = lanes;
-        // SAFETY: only `const` arguments show such a value; see `term_resolver::outside`.
-        std::fill_n(lanes, block_size,
-                    const_cast<std::byte*>(static_cast<const std::byte*>(value)));
+        std::fill_n(lanes, block_size, value);
     }
+    for (sparse_term& term : sparse_terms_)
+        if (term.is_resolved) term.outside = cache_.outside(question_, *term.fragment, chunk);
 }
 
 template <class Layout>
@@ -262,6 +265,7 @@ template <class Layout>
 std::uint64_t walk<Layout>::having(const sparse_term& term) const noexcept {
     const fragment_data& fragment = *term.fragment;
     if (&fragment == &no_fragment) return 0;
+    if (term.outside != nullptr) return left_;
     if (fragment.sparse_values != nullptr)
         return fragment.sparse_values->template having<Layout>(ids_, left_);
     if (lead_ == nullptr) return chunk_->has(fragment) ? left_ : 0;
@@ -303,7 +307,7 @@ void walk<Layout>::find_values() {
         const sparse_set& set = *wanted.fragment->sparse_values;
         each_lane(left_, [&](unsigned lane) {
             const slot_index slot = set.template find_of<Layout>(ids_[lane].value());
-            next[lane] = slot == no_slot ? nullptr : set.at(slot);
+            next[lane] = slot == no_slot ? wanted.outside : set.at(slot);
         });
         next += block_size;
     }

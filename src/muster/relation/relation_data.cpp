@@ -235,6 +235,10 @@ void relation_data::join_group(std::uint64_t e, const void* value) {
         rows_.add(e, {links_, change_kind::regroup, word});
 }
 
+void relation_data::reserve() {
+    rows_.reserve();
+}
+
 void relation_data::call_after(std::uint64_t e) {
     rows_.reserve();
     mirror_.call_hooks();

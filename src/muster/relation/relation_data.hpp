@@ -90,6 +90,7 @@ public:
     void begin(std::size_t count) override;
     void leaving(std::uint64_t e, const void* value, bool is_removed) override;
     void arrived(std::uint64_t e, void* value, bool is_new) override;
+    void reserve() override;
     void call_before(std::uint64_t e) override;
     void call_after(std::uint64_t e) override;
     void commit(std::uint64_t e) noexcept override;

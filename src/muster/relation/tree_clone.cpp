@@ -135,7 +135,8 @@ private:
                                        .given = {},
                                        .moved = {},
                                        .out = {nullptr, count_, width_}});
-        rows.front().given_chunk = &engine_.catalog.ensure_set(fragments_);
+        rows.front().given_chunk = &engine_.catalog.grouped(
+            engine_.catalog.ensure_set(fragments_), fragments_, {values.data(), values.size()});
         rows.front().given = {fragments_, {values.data(), values.size()}};
         if (count_ == 1) rows.front().moved = given_;
         engine_.spawner.refuse_clones(rows);

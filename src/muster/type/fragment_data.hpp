@@ -137,6 +137,7 @@ struct MUSTER_API fragment_data {
     fragment_data* alias = nullptr;         // stands for it in `has` and `remove`; null: none
     value_participant* participant = nullptr;  // takes part in changes; see `catalog::take_part`
     bool tracks_writes = false;                // `written` is in use
+    std::uint8_t resolver = 0;                 // of terms that only read it: a `resolver_index`
     bool holds_guests = false;         // marks entities of other worlds, which cannot lose it
     raw_array<std::uint64_t> written;  // by chunk, as `bases`: the tick of the last write
     std::uint64_t implied_epoch = 0;   // the epoch of `implies_sparse`, a cached result
@@ -153,7 +154,10 @@ struct MUSTER_API fragment_data {
     std::uint32_t loss = 0;     // of destroyed fragments
     boxed_value default_value;
     duplicate_function duplicate;
-    remap_function remap;                  // see `define`
+    remap_function remap;  // see `define`
+    /// Returns the entity whose value the fallback shows, or the null id. Not null if the fallback is
+    /// inheritance.
+    std::uint64_t (*inherited_from)(void* context, std::uint64_t id) = nullptr;
     const detail::codec* codec = nullptr;  // see `define`; null: none
 
     const type_info* own_type = nullptr;  // owned; equals `type` if that was defined at run time

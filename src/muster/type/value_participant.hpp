@@ -64,6 +64,8 @@ public:
     virtual void commit_first(std::uint64_t, void*) noexcept {}
     /// The value ends together with its entity, on which no other depends.
     virtual void end_quietly(std::uint64_t, const void*) noexcept {}
+    /// All values of the operation have arrived. Reserves what `commit` needs, before the first hook.
+    virtual void reserve() {}
     /// Call the room's own hooks, for the entity that has last left or arrived.
     virtual void call_before(std::uint64_t) {}
     virtual void call_after(std::uint64_t) {}

@@ -74,9 +74,19 @@ public:
         return emplace_as<T>("get_or_emplace", e, std::forward<Args>(args)...);
     }
 
+    /// Returns the T of `e`. If `e` only inherits one (see `define`), copies that first, as `set` does: the
+    /// copy then belongs to `e`, until `remove` brings the inherited value back. In a scope, returns
+    /// the T that `e` has, else the pending one. Throws `errc::missing_component` if there is none, and
+    /// `errc::not_copyable`. Refused in a phase.
+    template <class T>
+    T& own(at_type e) {
+        return own_value<T>(e, store_.template find_fragment<T>());
+    }
+
     /// Calls `change(T&)` on the T of `e`, then the hooks `on_assign` and `on_set`. Throws
     /// `errc::missing_component` if `e` has no T. If `change` or a hook throws, what `change` has
-    /// written stays.
+    /// written stays. If `e` only inherits a T, it receives a copy first, as from `own`; in a phase that
+    /// throws `errc::inherited_component`.
     ///
     /// In a scope, changes the value at once, too: the pending one, if a call has recorded one. The
     /// hooks are called at the commit. A cancel restores the value before the first patch of the
@@ -87,6 +97,7 @@ public:
     /// value. Hooks and observers are notified when the phase ends, as of a `touch`.
     template <class T, class Change>
     T& patch(at_type e, Change&& change) {
+        own_inherited(e, store_.template find_fragment<T>());
         if (store_.depth() == 0) (void)store_.template get<T>(e);
         if constexpr (detail::takes_component<Change, T>())
             return store_.template patch<T>(e, store_.template find_fragment<T>(),
@@ -107,7 +118,7 @@ public:
             if constexpr (fits)
                 (static_cast<void>(all.push_back(std::forward<Values>(values))), ...);
         };
-        if (store_.changes.will_have(e, store_.template find_fragment<T>(), "append"))
+        if (store_.changes.own(e, store_.template find_fragment<T>(), "append"))
             return patch<T>(e, append_all);
         T made = store_.template default_value<T>();
         append_all(made);
@@ -124,8 +135,8 @@ public:
 
     /// Returns the T of `e`; for several types, a tuple of references. Throws
     /// `errc::missing_component` if `e` does not have it. O(1). `get<const T>` also returns a value
-    /// that `e` only inherits, if a library on top of Muster defines that. May be called in a
-    /// phase, if no other thread writes the value.
+    /// that `e` inherits from its prefab, in O(prefabs above) (see `define`); `get<T>` then throws
+    /// `errc::inherited_component`. May be called in a phase, if no other thread writes the value.
     template <class T>
     [[nodiscard]] T& get(at_type e) {
         store_.template check_access<T>(true);
@@ -249,6 +260,19 @@ public:
 protected:
     using fragment_calls<Layout>::fragment_calls;
     using detail::world_base<Layout>::store_;
+
+    template <class T>
+    T& own_value(at_type e, const detail::fragment_data& fragment) {
+        if (T* const found = store_.template find_value<T>(e.id, fragment)) return *found;
+        store_.prepare_placed();
+        (void)store_.changes.own(e, fragment, "own");
+        return store_.template placed<T>(e, fragment, "own");
+    }
+    /// Before a patch of an inherited value.
+    void own_inherited(at_type e, const detail::fragment_data& fragment) {
+        if (fragment.fallback.call != nullptr && !store_.gate.is_parallel()) [[unlikely]]
+            (void)store_.changes.own(e, fragment, "patch");
+    }
 
     /// Constructs a value that cannot be moved in its slot.
     template <class T, class... Args>

@@ -4,6 +4,7 @@
 
 #include <muster/event/connection.hpp>
 #include <muster/relation/entity_map.hpp>
+#include <muster/relation/inheritance.hpp>
 #include <muster/relation/relation_ref.hpp>
 #include <muster/store/store.hpp>
 #include <muster/type/predefined.hpp>
@@ -163,6 +164,14 @@ public:
         fragment().codec = how;
         return *this;
     }
+    /// Makes entities inherit the values from their prefabs, by `is_a`: from the nearest that has a value
+    /// of its own. `get<const T>`, `try_get<const T>`, `has<const T>` and queries of `const T`
+    /// see inherited values. Everything else concerns the values that an entity has itself. Queries
+    /// that were made before do not see them.
+    basic_definition& inherited() {
+        detail::inheritance::inherit(store_.get(), *queries_, fragment());
+        return *this;
+    }
     /// Sets what happens to the entities that have the fragment when it is destroyed.
     basic_definition& when_destroyed(destruction policy) {
         fragment().destroys_owners = policy == destruction::destroy_owners;
@@ -259,8 +268,8 @@ private:
     static constexpr bool translates = std::is_invocable_v<
         Function, std::conditional_t<std::is_void_v<T>, void*, std::add_lvalue_reference_t<T>>,
         const basic_entity_map<Layout>&>;
-    basic_definition(detail::store<Layout>& from, id_type which)
-        : store_(from, from.life.ref()), id_(which) {
+    basic_definition(detail::store<Layout>& from, detail::query_cache& queries, id_type which)
+        : store_(from, from.life.ref()), queries_(&queries), id_(which) {
         from.gate.refuse_in_change("define");
         if constexpr (std::is_void_v<T>)
             (void)fragment();
@@ -297,6 +306,7 @@ private:
     }
 
     detail::lifetime_ptr<detail::store<Layout>> store_;
+    detail::query_cache* queries_;
     id_type id_;
 };
 template <class T = void>

@@ -56,18 +56,18 @@ public:
     /// see `basic_definition`. Refused in a phase.
     template <class T>
     basic_definition<Layout, T> define() {
-        return {store_, component<T>()};
+        return {store_, queries_, component<T>()};
     }
     template <class T>
     basic_definition<Layout, T> define(fragment_type<T> fragment) {
-        return {store_, fragment};
+        return {store_, queries_, fragment};
     }
     template <class T>
         requires detail::is_tag<T>
     basic_definition<Layout, T> define(const T&) {
         return define<T>();
     }
-    basic_definition<Layout, void> define(id_type fragment) { return {store_, fragment}; }
+    basic_definition<Layout, void> define(id_type fragment) { return {store_, queries_, fragment}; }
 
     /// Returns the chunk of exactly these components; the first use creates it. Throws
     /// `errc::limit` if the world has too many chunks, and `errc::missing_component` if a component
@@ -97,6 +97,7 @@ public:
 
 protected:
     using spawn_calls<Layout>::spawn_calls;
+    using detail::world_base<Layout>::queries_;
     using detail::world_base<Layout>::store_;
 
     /// Returns the data of a fragment that is passed as an id, a `fragment<T>` or a tag object.

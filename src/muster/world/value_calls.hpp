@@ -36,6 +36,7 @@ public:
     using component_calls<Layout>::emplace;
     using component_calls<Layout>::get;
     using component_calls<Layout>::try_get;
+    using component_calls<Layout>::own;
     using component_calls<Layout>::patch;
     using component_calls<Layout>::touch;
     using component_calls<Layout>::has;
@@ -142,9 +143,20 @@ public:
         return store_.components.find(e.value(), store_.find_fragment(fragment));
     }
 
+    /// Like `own` by type, for a fragment.
+    template <class T>
+    T& own(at_type e, id_type fragment) {
+        return this->template own_value<T>(
+            e, store_.template get_fragment<T>(fragment, "own", &e.where));
+    }
+    template <class T>
+    T& own(at_type e, basic_fragment<T, Layout> fragment) {
+        return own<T>(e, fragment.id());
+    }
     /// Like `patch` by type, for a fragment.
     template <class T, class Change>
     T& patch(at_type e, id_type fragment, Change&& change) {
+        this->own_inherited(e, store_.template find_fragment<T>(fragment));
         if (store_.depth() == 0) (void)store_.template get<T>(e, fragment, "patch");
         if constexpr (detail::takes_component<Change, T>())
             return store_.template patch<T>(
