@@ -81,6 +81,8 @@ public:
     [[nodiscard]] slice<const std::uint64_t> rest() const noexcept {
         return is_divided_ ? rest_ : all_;
     }
+    /// The creation of an entity is undone: a hook that throws cannot prevent it.
+    bool is_undo = false;
 
 private:
     [[nodiscard]] std::uint64_t bit_of(std::uint64_t e) const noexcept {
