@@ -304,6 +304,34 @@ TYPED_TEST(hierarchy_loop, a_parallel_loop_runs_level_by_level) {
     }
 }
 
+TYPED_TEST(hierarchy_loop, threads_do_not_divide_what_they_would_write_together) {
+    auto& w = this->world_;
+    muster_tests::thread_executor threads(4);
+    const auto root = w.spawn(mass{0}, world_pos{});
+    for (int i = 0; i < 3000; ++i) w.spawn(mass{1}, world_pos{1}, local_pos{}, to(child_of, root));
+    w.template query<const mass, up<mass>>().par_each(
+        threads, 1, [](const mass& own, mass& parent) { parent.sum += own.sum; });
+    EXPECT_EQ(w.template get<mass>(root).sum, 3000);
+    // Without an order by levels, one thread may not read what another one writes.
+    const auto is_single = [&](const auto& query) {
+        std::uintptr_t thread = 0;
+        bool is_same = true;
+        query.par_each(threads, 1, [&](auto&&...) {
+            const std::uintptr_t mine = detail::this_thread();
+            if (std::uintptr_t none = 0;
+                !__atomic_compare_exchange_n(&thread, &none, mine, false, __ATOMIC_RELAXED,
+                                             __ATOMIC_RELAXED) &&
+                none != mine)
+                __atomic_store_n(&is_same, false, __ATOMIC_RELAXED);
+        });
+        return is_same;
+    };
+    const auto q = w.template query<world_pos, const local_pos, up<const world_pos>>();
+    EXPECT_TRUE(is_single(q));
+    EXPECT_TRUE(is_single(q.template by_target<child_of>()));
+    EXPECT_TRUE((is_single(w.template query<mass, up<mass>>().top_down())));
+}
+
 TYPED_TEST(hierarchy_loop, an_exception_in_a_parallel_loop_drops_the_changes_of_all_levels) {
     auto& w = this->world_;
     muster_tests::thread_executor threads(3);

@@ -92,6 +92,25 @@ struct term_traits<up<T, R>> : term_traits<T> {};
 template <class T, class R>
 struct term_traits<above<T, R>> : term_traits<T> {};
 
+/// The component type of an argument, which a query names once; of a far argument, itself.
+template <class T>
+struct term_key_of {
+    using type = typename term_traits<T>::type;
+};
+template <class T>
+    requires is_far<T>
+struct term_key_of<T> {
+    using type = T;
+};
+template <class T>
+using term_key = typename term_key_of<T>::type;
+
+/// Whether a query with these arguments writes the component of an entity that T is of another one.
+template <class T, class... Own>
+inline constexpr bool is_written_by =
+    (... || (!is_far<Own> && term_traits<Own>::is_written &&
+             std::is_same_v<typename term_traits<Own>::type, typename term_traits<T>::type>));
+
 /// Finds the entity above that has a component. Remembers what takes many steps, so that a loop over a
 /// deep tree is linear.
 class MUSTER_API above_finder {
@@ -237,10 +256,12 @@ struct link_loop {
             [&](auto&... column) {
                 while (walk.next()) {
                     const auto block = walk.now();
-                    if (block.chunk != nullptr)
+                    if (block.chunk == nullptr)
+                        show_entities(block.ids, block.size, callback, column...);
+                    else if (block.rows == nullptr)
                         show_rows(*block.chunk, block.first, block.size, callback, column...);
                     else
-                        show_entities(block.ids, block.size, callback, column...);
+                        show_list(*block.chunk, block.rows, block.size, callback, column...);
                 }
             },
             columns);
@@ -255,6 +276,16 @@ private:
         const id_type* const ids = ids_of<Layout>(chunk);
         for (std::size_t row = first; row < first + count; ++row)
             if ((... && columns.shows_row(row))) call(callback, ids[row], columns.at_row(row)...);
+    }
+    template <class Callback, class... Columns>
+    [[gnu::always_inline]] static void show_list(const chunk_data& chunk, const std::uint32_t* rows,
+                                                 std::size_t count, Callback& callback,
+                                                 Columns&... columns) {
+        (columns.enter(chunk), ...);
+        const id_type* const ids = ids_of<Layout>(chunk);
+        for (const std::uint32_t* row = rows; row != rows + count; ++row)
+            if ((... && columns.shows_row(*row)))
+                call(callback, ids[*row], columns.at_row(*row)...);
     }
     template <class Callback, class... Columns>
     [[gnu::always_inline]] static void show_entities(const std::uint64_t* ids, std::size_t count,

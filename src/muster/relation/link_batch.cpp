@@ -46,6 +46,7 @@ target_finder keep_for_batch(engine& owner, const link_question& asked) {
     if (owner.depth() == 0) kept.all.clear();  // no scope has a batch any more
     auto made = std::make_unique<kept_question>(kept_question{*asked.question, asked});
     made->asked.question = &made->question;
+    made->asked.order = {};
     kept.all.push_back(std::move(made));
     return {&find, nullptr, nullptr, kept.all.back().get()};
 }

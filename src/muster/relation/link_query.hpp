@@ -2,443 +2,27 @@
 // other entities.
 //
 //     w.query<const health>().to<member_of>(guild).each(...)
-//     w.query<world_pos, up<const world_pos>>().top_down().each(...)
+//     w.query<world_pos, const local_pos, up<const world_pos>>().top_down().each(...)
 //
-// `link_terms` has the calls that make such a query, `link_state` what does not depend on component types.
+// The files of such a query, from the inside to the outside:
+//
+//     link_conditions    what it asks of links             far_term        components of other entities, loops
+//     link_test          one condition during a walk       link_state      conditions and order, without types
+//     link_search        the matching entities             link_terms      the calls that make such a query
+//     link_walk          their order, in blocks            link_iterator   range-based loops
 #pragma once
 
 #include <muster/query/query.hpp>
-#include <muster/relation/entity_range.hpp>
 #include <muster/relation/far_term.hpp>
-#include <muster/relation/link_argument.hpp>
-#include <muster/relation/link_batch.hpp>
-#include <muster/relation/link_walk.hpp>
-#include <muster/relation/relation.hpp>
+#include <muster/relation/link_iterator.hpp>
+#include <muster/relation/link_state.hpp>
+#include <muster/relation/link_terms.hpp>
 
 #include <cstddef>
-#include <cstdint>
-#include <exception>
 #include <span>
-#include <string>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 
 namespace MUSTER_NAMESPACE {
-
-namespace detail {
-
-/// A query without component types, with its conditions on links.
-template <class Layout>
-class link_state : public query_state<Layout> {
-    using base = query_state<Layout>;
-    using layout = typename query_world<Layout>::layout;
-
-public:
-    using typename base::id_type;
-
-    /// Whether the entity matches; false for any id that is not alive.
-    [[nodiscard]] bool matches(id_type e) const {
-        world_.require();
-        return link_walk::matches(asked(), e.value());
-    }
-    /// See `query_state::explain`.
-    [[nodiscard]] std::string explain(id_type e) const {
-        world_.require();
-        const link_question question = asked();
-        return base::explain_as(e, link_walk::matches(question, e.value()),
-                                link_walk::explain(question, e.value()));
-    }
-
-protected:
-    link_state() noexcept = default;
-    explicit link_state(const base& query) noexcept : base(query) {}
-    link_state(typename base::store_type& store, query_cache& cache) noexcept
-        : base(store, cache) {}
-
-    [[nodiscard]] link_question asked(bool tests_components = true) const {
-        // SAFETY: a walk of a const world changes nothing; its functions take the type of others.
-        return {.owner = store_,
-                .cache = cache_,
-                .store = const_cast<store<layout>*>(store_),
-                .find = &walk<layout>::find,
-                .is_shared = base::is_const || store_->gate.is_parallel(),
-                .question = &terms_,
-                .links = links_,
-                .order = order_,
-                .tests_components = tests_components};
-    }
-    [[nodiscard]] target_finder finder() const { return keep_for_batch(*store_, asked()); }
-
-    /// Adds a condition, which requires a link.
-    void add_link(link_condition&& wanted) {
-        const term_name required[] = {wanted.relation};
-        base::add_list(term_kind::with, required);
-        links_.add(std::move(wanted));
-    }
-    void set_order(link_order::kind what, const term_name& relation) {
-        if (what != link_order::kind::by_target) link_walk::require_leveled(*store_, relation);
-        order_ = {what, relation};
-    }
-
-    template <class>
-    friend class link_terms;
-    using base::cache_;
-    using base::store_;
-    using base::terms_;
-    using base::world_;
-
-    link_conditions links_;
-    link_order order_;
-};
-
-template <class Query>
-struct link_query_of;
-template <class Layout, class... Ts>
-struct link_query_of<basic_query<Layout, Ts...>> {
-    using type = basic_link_query<Layout, Ts...>;
-    using state = query_state<Layout>;
-    using layout = Layout;
-};
-template <class Layout, class... Ts>
-struct link_query_of<basic_link_query<Layout, Ts...>> {
-    using type = basic_link_query<Layout, Ts...>;
-    using state = query_state<Layout>;
-    using layout = Layout;
-};
-
-/// The calls of a query that concern links. Each returns a new query. A relation is named in three ways:
-/// `to<likes>(bob)`, `to<child_of>(ship)`, `to(child_of, ship)`; a `relation<T>` in the last one. They throw
-/// `errc::not_a_relation`, and `errc::limit` beyond 16 terms. In a phase, the first use of a type or
-/// of `child_of` throws `errc::in_scope`.
-template <class Query>
-class link_terms {
-public:
-    // ---- conditions ----------------------------------------------------------------------------
-
-    /// Only entities with a link, whatever its target.
-    template <class R>
-    [[nodiscard]] auto to() const {
-        (void)relation_name<R>("to");
-        return self().template with<R>();
-    }
-    template <auto R>
-    [[nodiscard]] auto to() const {
-        return to<std::remove_cvref_t<decltype(R)>>();
-    }
-    template <class R>
-        requires relation_argument<R>
-    [[nodiscard]] auto to(const R& relation) const {
-        (void)relation_name("to", relation);
-        return self().with(relation);
-    }
-    /// Only entities with a link to this target; none if the target is not alive. Takes a query, too: only
-    /// entities with a link to an entity that matches it. Throws `errc::foreign_entity` if that query
-    /// belongs to another world. A loop costs O(links of the target), or O(entities with the
-    /// components) if they are fewer.
-    template <class R, class Target>
-    [[nodiscard]] auto to(const Target& target) const {
-        return linked(relation_name<R>("to"), target);
-    }
-    template <auto R, class Target>
-    [[nodiscard]] auto to(const Target& target) const {
-        return linked(relation_name<std::remove_cvref_t<decltype(R)>>("to"), target);
-    }
-    template <class R, class Target>
-        requires relation_argument<R>
-    [[nodiscard]] auto to(const R& relation, const Target& target) const {
-        return linked(relation_name("to", relation), target);
-    }
-
-    /// Only entities below `root`: its sources, their sources, and so on, but not `root` itself.
-    /// A loop costs O(entities below), or O(entities with the components) if they are fewer.
-    template <class R, class Id>
-    [[nodiscard]] auto under(const Id& root) const {
-        return below(relation_name<R>("under"), root);
-    }
-    template <auto R, class Id>
-    [[nodiscard]] auto under(const Id& root) const {
-        return below(relation_name<std::remove_cvref_t<decltype(R)>>("under"), root);
-    }
-    template <class R, class Id>
-        requires relation_argument<R>
-    [[nodiscard]] auto under(const R& relation, const Id& root) const {
-        return below(relation_name("under", relation), root);
-    }
-
-    // ---- order ---------------------------------------------------------------------------------
-
-    /// Visits each entity after the entities above it: level by level, the roots first. The relation is
-    /// `child_of` unless another one is given; throws `errc::not_a_relation` if it is not leveled. The
-    /// levels below 62 cost O(entities) to order, the others O(1) for each chunk.
-    [[nodiscard]] auto top_down() const { return top_down<child_of_t>(); }
-    template <class R>
-    [[nodiscard]] auto top_down() const {
-        return ordered(link_order::kind::top_down, relation_name<R>("top_down"));
-    }
-    template <auto R>
-    [[nodiscard]] auto top_down() const {
-        return top_down<std::remove_cvref_t<decltype(R)>>();
-    }
-    template <class R>
-        requires relation_argument<R>
-    [[nodiscard]] auto top_down(const R& relation) const {
-        return ordered(link_order::kind::top_down, relation_name("top_down", relation));
-    }
-    /// Like `top_down`, but the deepest level first.
-    [[nodiscard]] auto bottom_up() const { return bottom_up<child_of_t>(); }
-    template <class R>
-    [[nodiscard]] auto bottom_up() const {
-        return ordered(link_order::kind::bottom_up, relation_name<R>("bottom_up"));
-    }
-    template <auto R>
-    [[nodiscard]] auto bottom_up() const {
-        return bottom_up<std::remove_cvref_t<decltype(R)>>();
-    }
-    template <class R>
-        requires relation_argument<R>
-    [[nodiscard]] auto bottom_up(const R& relation) const {
-        return ordered(link_order::kind::bottom_up, relation_name("bottom_up", relation));
-    }
-    /// Only entities with a link. Visits those of one target, the first of each entity, after those of
-    /// another: in the order of the targets' ids. O(n log n) for n entities.
-    template <class R>
-    [[nodiscard]] auto by_target() const {
-        return grouped(relation_name<R>("by_target"));
-    }
-    template <auto R>
-    [[nodiscard]] auto by_target() const {
-        return by_target<std::remove_cvref_t<decltype(R)>>();
-    }
-    template <class R>
-        requires relation_argument<R>
-    [[nodiscard]] auto by_target(const R& relation) const {
-        return grouped(relation_name("by_target", relation));
-    }
-
-    // ---- links ---------------------------------------------------------------------------------
-
-    /// Calls `callback(from, to, value)`, or `callback(from, to)`, for each link of the entities that match:
-    /// in the order of a loop over them, then in the order of their targets. Opens a scope, as a loop
-    /// does. O(links).
-    template <class R, class Callback>
-    void each_link(Callback&& callback) const {
-        each_link_of<R>(relation_name<R>("each_link"), callback);
-    }
-    template <auto R, class Callback>
-    void each_link(Callback&& callback) const {
-        each_link<std::remove_cvref_t<decltype(R)>>(callback);
-    }
-    template <class R, class Callback>
-        requires relation_argument<R>
-    void each_link(const R& relation, Callback&& callback) const {
-        each_link_of<link_value_of<R>>(relation_name("each_link", relation), callback);
-    }
-
-protected:
-    /// Returns the name of a relation.
-    template <class R>
-    [[nodiscard]] term_name relation_name(const char* call) const {
-        const typename link_query_of<Query>::state& state = self();
-        state.world_.require();
-        if constexpr (!std::remove_cvref_t<decltype(state)>::is_const)
-            (void)relation_of<R>(*state.store_, call);
-        return {static_cast<std::uint64_t>(ensure_type_index<R>()), true};
-    }
-    template <class R>
-    [[nodiscard]] term_name relation_name(const char* call, const R& relation) const {
-        if constexpr (is_run_time_relation<R>) {
-            const typename link_query_of<Query>::state& state = self();
-            state.world_.require();
-            if constexpr (!std::remove_cvref_t<decltype(state)>::is_const)
-                (void)relation_of(*state.store_, relation, call);
-            return {relation.id().value(), false};
-        } else {
-            return relation_name<R>(call);
-        }
-    }
-
-private:
-    [[nodiscard]] const Query& self() const noexcept { return static_cast<const Query&>(*this); }
-    template <class Target>
-    [[nodiscard]] auto linked(const term_name& relation, const Target& target) const {
-        using made_type = typename link_query_of<Query>::type;
-        made_type made(self());
-        if constexpr (std::is_convertible_v<const Target&, typename made_type::id_type>) {
-            made.add_link({.what = link_condition::kind::to_one,
-                           .relation = relation,
-                           .entity = static_cast<typename made_type::id_type>(target).value()});
-        } else {
-            const typename link_query_of<Target>::type joined(target);
-            joined.world_.require();
-            if (joined.store_ != made.store_)
-                raise(errc::foreign_entity, "the joined query belongs to another world");
-            made.add_link({.what = link_condition::kind::to_matching,
-                           .relation = relation,
-                           .joined = joined.terms_,
-                           .joined_links = joined.links_});
-        }
-        return made;
-    }
-    template <class Id>
-    [[nodiscard]] auto below(const term_name& relation, const Id& root) const {
-        using made_type = typename link_query_of<Query>::type;
-        made_type made(self());
-        made.add_link({.what = link_condition::kind::below,
-                       .relation = relation,
-                       .entity = static_cast<typename made_type::id_type>(root).value()});
-        return made;
-    }
-    [[nodiscard]] auto ordered(link_order::kind what, const term_name& relation) const {
-        typename link_query_of<Query>::type made(self());
-        made.set_order(what, relation);
-        return made;
-    }
-    [[nodiscard]] auto grouped(const term_name& relation) const {
-        auto made = ordered(link_order::kind::by_target, relation);
-        const term_name required[] = {relation};
-        made.add_list(term_kind::with, required);
-        return made;
-    }
-    template <class Value, class Callback>
-    void each_link_of(const term_name& relation, Callback& callback) const {
-        using made_type = typename link_query_of<Query>::type;
-        using layout = typename made_type::layout;
-        using id_type = typename made_type::id_type;
-        using value = std::conditional_t<made_type::is_const, const Value, Value>;
-        constexpr bool takes_value = std::is_invocable_v<Callback&, id_type, id_type, value&>;
-        constexpr bool fits = takes_value || std::is_invocable_v<Callback&, id_type, id_type>;
-        static_assert(
-            fits,
-            "muster: the callback of each_link takes (entity from, entity to, T& value) or "
-            "(entity from, entity to); in a const world const T&.");
-        made_type made(self());
-        const term_name required[] = {relation};
-        made.add_list(term_kind::with, required);
-        link_walk all(made.asked());
-        typename query_world<typename link_query_of<Query>::layout>::scope changes(*made.store_);
-        const link_reader links_of(*made.store_, relation);
-        while (all.next())
-            for (std::size_t i = 0; i < all.now().size; ++i) {
-                const std::uint64_t from = all.id_at(i);
-                const link_values links = links_of.read(from);
-                for (end_cursor end(links.ends); !end.is_done(); end.next())
-                    if constexpr (takes_value)
-                        callback(to_id<layout>(from), to_id<layout>(end.get()),
-                                 *value_at<Value>(links.values, end.place()));
-                    else if constexpr (fits)
-                        callback(to_id<layout>(from), to_id<layout>(end.get()));
-            }
-        changes.commit();
-    }
-};
-
-}  // namespace detail
-
-namespace detail {
-
-/// The component type of an argument, which a query names once; of a far argument, itself.
-template <class T>
-struct term_key_of {
-    using type = typename term_traits<T>::type;
-};
-template <class T>
-    requires is_far<T>
-struct term_key_of<T> {
-    using type = T;
-};
-template <class T>
-using term_key = typename term_key_of<T>::type;
-
-/// Calls `callback(chunk, first, count, ids)` for each run of adjacent rows in a block of a walk.
-template <class Layout, class Callback>
-void each_run(const store<Layout>& from, const link_walk& walk, Callback callback) {
-    const link_walk::block& block = walk.now();
-    if (block.chunk != nullptr)
-        return callback(block.chunk, block.first, block.size,
-                        ids_of<Layout>(*block.chunk) + block.first);
-    for (std::size_t i = 0; i < block.size;) {
-        const auto e = to_id<Layout>(block.ids[i]);
-        const auto& record = *from.find(e);
-        const chunk_data& chunk = from.graph.at(record.chunk());
-        const std::size_t first = record.row();
-        std::size_t count = 1;
-        if (to_int(chunk.index) == 0) {
-            callback(nullptr, 0, 1, &e);
-        } else {
-            while (i + count < block.size && first + count < chunk.size &&
-                   chunk.id_at(first + count) == block.ids[i + count])
-                ++count;
-            callback(&chunk, first, count, ids_of<Layout>(chunk) + first);
-        }
-        i += count;
-    }
-}
-
-/// The iterator of a range-based loop over a query with conditions on links. A scope is open until it is
-/// destroyed, unless the world is const.
-template <class Layout, class... Ts>
-class link_iterator {
-    using world_type = query_world<Layout>;
-    using layout = typename world_type::layout;
-    using id_type = basic_id<layout>;
-    using store_type = typename world_type::store_type;
-
-public:
-    using value_type = std::tuple<id_type, typename term_traits<Ts>::value...>;
-    using difference_type = std::ptrdiff_t;
-
-    link_iterator(store_type& from, link_walk&& walk)
-        : store_(from, from.life.ref()),
-          walk_(std::move(walk)),
-          changes_(from),
-          columns_(link_column<layout, Ts>(from)...) {
-        find();
-    }
-    link_iterator(link_iterator&&) noexcept = default;
-    /// Applies the changes of the loop, or drops them if an exception leaves the loop.
-    ~link_iterator() noexcept(false) {
-        if (changes_.is_open() && std::uncaught_exceptions() == exceptions_) changes_.commit();
-    }
-
-    value_type operator*() const {
-        return std::apply(
-            [&](const auto&... column) { return value_type(entity(), column.get()...); }, columns_);
-    }
-    link_iterator& operator++() {
-        ++at_;
-        find();
-        return *this;
-    }
-    void operator++(int) { ++*this; }
-    friend bool operator==(const link_iterator& it, query_sentinel) noexcept { return it.is_done_; }
-
-private:
-    [[nodiscard]] id_type entity() const noexcept { return to_id<layout>(walk_.id_at(at_)); }
-    /// Finds the next entity, from `at_` on.
-    void find() {
-        is_done_ = store_.find() == nullptr;  // the world has ended: so does the loop
-        while (!is_done_) {
-            for (; at_ < walk_.now().size; ++at_)
-                if (std::apply(
-                        [&](auto&... column) { return (... && column.shows_entity(entity())); },
-                        columns_))
-                    return;
-            at_ = 0;
-            is_done_ = !walk_.next();
-        }
-    }
-
-    lifetime_ptr<const store_type> store_;
-    link_walk walk_;
-    typename world_type::scope changes_;
-    int exceptions_ = std::uncaught_exceptions();
-    std::size_t at_ = 0;
-    bool is_done_ = false;
-    std::tuple<link_column<layout, Ts>...> columns_;
-};
-
-}  // namespace detail
 
 /// A query with conditions on links, as a value; see `basic_query` for everything that is not mentioned
 /// here. `to`, `under`, the orders and arguments such as `up<const T>` make one.
@@ -548,7 +132,9 @@ public:
 
     /// Like `each`, on several threads; see `basic_query::par_each`. With `top_down` or `bottom_up`, a level
     /// begins when the one before it is done, so the result does not depend on the number of threads.
-    /// Threads divide the rows of each level, up to level 62. One thread visits everything else.
+    /// Threads divide the rows of each level, up to level 62. One thread visits everything else; and all, if
+    /// the callback may write components of targets, or without an order by levels, a component that it
+    /// reads of targets.
     template <class Callback>
     void par_each(Callback&& callback) const {
         if constexpr (may_divide<Callback>())
@@ -651,6 +237,22 @@ private:
         else
             return false;
     }
+    /// Whether threads may visit the rows of a part at the same time. No other thread may write a component
+    /// of the target meanwhile: at most those of other levels.
+    [[nodiscard]] bool is_divisible() const noexcept { return (... && allows_division<Ts>()); }
+    template <class T>
+    [[nodiscard]] bool allows_division() const noexcept {
+        if constexpr (!detail::is_far<T>) {
+            return true;
+        } else if constexpr (detail::term_traits<T>::is_written) {
+            return false;
+        } else if constexpr (detail::is_written_by<T, Ts...>) {
+            using relation = typename detail::far_traits<T>::relation;
+            return state::is_level_order(detail::ensure_type_index<relation>());
+        } else {
+            return true;
+        }
+    }
     /// Runs a phase for each level, and one for all entities that are not in rows of a level.
     template <class Callback>
     void divide(executor& threads, std::size_t grain, Callback& callback) const {
@@ -658,6 +260,12 @@ private:
         detail::link_walk all = start();
         if (store_->gate.is_parallel()) return show(all, callback);  // divides rows only once
         typename world_type::scope changes(*store_);
+        if (!is_divisible()) {
+            auto show_all = [&] { show(all, callback); };
+            detail::parallel_header<Callback>::run(*store_, *state::cache_, threads, grain,
+                                                   shared_rows(), show_all);
+            return changes.commit();
+        }
         while (all.next_part()) {
             auto show_part = [&] {
                 if (all.part().list == nullptr) return show(all, callback);

@@ -46,9 +46,10 @@ link_walk::~link_walk() {
 }
 
 bool link_walk::next() {
-    if (plan_.is_parted) return next_ids();
-    if (plan_.order.what == link_order::kind::bottom_up) return next_ids() || next_rows();
-    return next_rows() || next_ids();
+    if (plan_.is_parted) return next_ids() || next_deep();
+    if (plan_.order.what == link_order::kind::bottom_up)
+        return next_deep() || next_ids() || next_rows();
+    return next_rows() || next_ids() || next_deep();
 }
 
 bool link_walk::next_part() {
@@ -71,7 +72,9 @@ bool link_walk::next_level() {
 }
 
 bool link_walk::next_list() {
-    if (!plan_.is_streamed && (!plan_.has_ids || plan_.ids.empty())) return false;
+    if (!plan_.is_streamed && (!plan_.has_ids || plan_.ids.empty()) &&
+        plan_.next_row == plan_.rows.size() && plan_.deep == nullptr)
+        return false;
     part_ = {};
     return true;
 }
@@ -100,7 +103,23 @@ bool link_walk::next_rows() {
     while (plan_.next != plan_.chunks.size() && plan_.chunks[plan_.next]->size == 0) ++plan_.next;
     if (plan_.next == plan_.chunks.size()) return false;
     const chunk_data* const chunk = plan_.chunks[plan_.next++];
-    block_ = {chunk, nullptr, chunk->size, 0};
+    block_ = {chunk, nullptr, chunk->size};
+    return true;
+}
+
+/// The next sorted rows that are in one chunk.
+bool link_walk::next_deep() {
+    if (plan_.deep != nullptr) {
+        const chunk_data* const chunk = std::exchange(plan_.deep, nullptr);
+        block_ = {chunk, nullptr, chunk->size};
+        return true;
+    }
+    const std::size_t first = plan_.next_row;
+    if (first == plan_.rows.size()) return false;
+    const chunk_data* const chunk = plan_.owners[first];
+    while (plan_.next_row != plan_.rows.size() && plan_.owners[plan_.next_row] == chunk)
+        ++plan_.next_row;
+    block_ = {chunk, nullptr, plan_.next_row - first, 0, plan_.rows.data() + first};
     return true;
 }
 
@@ -118,7 +137,7 @@ bool link_walk::next_ids() {
         plan_.has_ids = true;
     }
     if (!plan_.has_ids || plan_.ids.empty()) return false;
-    block_ = {nullptr, plan_.ids.data(), plan_.ids.size(), 0};
+    block_ = {nullptr, plan_.ids.data(), plan_.ids.size()};
     plan_.has_ids = false;
     return true;
 }
@@ -127,22 +146,23 @@ bool link_walk::next_ids() {
 
 namespace {
 
-/// Sorts entities by a small number, the lowest first, in linear time. Keeps the order otherwise.
-template <class Number>
-array_list<std::uint64_t> sort_by(const array_list<std::uint64_t>& all, Number number_of) {
-    array_list<std::uint32_t> numbers;
-    array_list<std::size_t> places;  // of the next entity with each number
-    numbers.reserve(all.size());
-    for (const std::uint64_t e : all) {
-        const std::uint32_t number = number_of(e);
-        numbers.push_back(number);
-        if (number + 2 > places.size()) places.resize(number + 2);
-        ++places[number + 1];
-    }
+/// Sorts values by a small number each, the lowest first, in linear time. Keeps the order otherwise.
+template <class T>
+void sort_by(array_list<T>& all, const array_list<std::uint32_t>& numbers) {
+    if (all.empty()) return;
+    array_list<std::size_t> places(std::size_t{*std::ranges::max_element(numbers)} +
+                                   2);  // of the next value
+    for (const std::uint32_t number : numbers) ++places[number + 1];
     for (std::size_t i = 1; i < places.size(); ++i) places[i] += places[i - 1];
-    array_list<std::uint64_t> made(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) made[places[numbers[i]]++] = all[i];
-    return made;
+    array_list<T> sorted(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) sorted[places[numbers[i]]++] = all[i];
+    all.swap(sorted);
+}
+
+/// Replaces levels by numbers that sort the deepest first.
+void turn_over(array_list<std::uint32_t>& levels) {
+    const std::uint32_t deepest = levels.empty() ? 0 : *std::ranges::max_element(levels);
+    for (std::uint32_t& level : levels) level = deepest - level;
 }
 
 }  // namespace
@@ -179,14 +199,43 @@ void link_walk::sort_chunks() {
         end += std::exchange(place, end);
     }
     plan_.chunks.resize(end);
+    array_list<chunk_data*> rest;
     for (chunk_data* chunk : search_->chunks()) {
         if (const std::uint64_t level = level_of(*chunk); level < deep)
             plan_.chunks[places[level]++] = chunk;
-        else
-            for (std::size_t row = 0; row < chunk->size; ++row)
-                plan_.ids.push_back(chunk->id_at(row));
+        else if (chunk->size != 0)
+            rest.push_back(chunk);
     }
-    sort_ids();
+    sort_rows(rest, goes_down);
+}
+
+/// Sorts the rows of chunks that have several levels.
+void link_walk::sort_rows(const array_list<chunk_data*>& all, bool goes_down) {
+    std::size_t count = 0;
+    for (const chunk_data* chunk : all) count += chunk->size;
+    array_list<std::uint32_t> levels;
+    levels.reserve(count);
+    for (const chunk_data* chunk : all) {
+        const fragment_data& links = plan_.by.links();
+        const std::byte* at = links.base(chunk->index);
+        for (std::size_t row = 0; row < chunk->size; ++row, at += links.type->size)
+            // SAFETY: a leveled relation is exclusive: the column has links, which begin with heads.
+            levels.push_back(reinterpret_cast<const link_head*>(at)->level);
+    }
+    if (!goes_down) turn_over(levels);
+    if (all.size() == 1 && std::ranges::is_sorted(levels)) {
+        plan_.deep = all[0];
+        return;
+    }
+    plan_.rows.reserve(count);
+    plan_.owners.reserve(count);
+    for (chunk_data* chunk : all)
+        for (std::size_t row = 0; row < chunk->size; ++row) {
+            plan_.rows.push_back(static_cast<std::uint32_t>(row));
+            plan_.owners.push_back(chunk);
+        }
+    sort_by(plan_.rows, levels);
+    sort_by(plan_.owners, levels);
 }
 
 void link_walk::sort_ids() {
@@ -204,12 +253,11 @@ void link_walk::sort_ids() {
         for (std::size_t i = 0; i < all.size(); ++i) plan_.ids[i] = all[i].e;
         return;
     }
-    std::uint32_t deepest = 0;
-    for (const std::uint64_t e : plan_.ids) deepest = std::max(deepest, plan_.by.level_of(e));
-    const bool goes_down = plan_.order.what == kind::top_down;
-    plan_.ids = sort_by(plan_.ids, [&](std::uint64_t e) {
-        return goes_down ? plan_.by.level_of(e) : deepest - plan_.by.level_of(e);
-    });
+    array_list<std::uint32_t> levels;
+    levels.reserve(plan_.ids.size());
+    for (const std::uint64_t e : plan_.ids) levels.push_back(plan_.by.level_of(e));
+    if (plan_.order.what != kind::top_down) turn_over(levels);
+    sort_by(plan_.ids, levels);
 }
 
 void link_walk::require_leveled(const engine& owner, const term_name& relation) {

@@ -1,6 +1,7 @@
 // link_walk: visits the entities that match a query with conditions on links, in blocks:
 //
 //     rows of a chunk      all of its rows match; values are adjacent
+//     a list of rows       of a chunk that has several levels: sorted by level
 //     a list of ids        everything else
 //
 // Without an order, entities come as in other queries, unless the components have at least as many entities
@@ -58,18 +59,22 @@ public:
     /// Advances to the next block. Returns false at the end.
     bool next();
 
-    /// Adjacent rows of a chunk or, if that is null, entities.
     struct block {
-        const chunk_data* chunk = nullptr;
+        const chunk_data* chunk = nullptr;  // null: the block has `ids`
         const std::uint64_t* ids = nullptr;
         std::size_t size = 0;
         std::size_t first = 0;  // row
+        const std::uint32_t* rows =
+            nullptr;  // not null: rows of the chunk, in place of adjacent ones
+
+        [[nodiscard]] std::uint64_t id_at(std::size_t i) const noexcept {
+            if (chunk == nullptr) return ids[i];
+            return chunk->id_at(rows != nullptr ? rows[i] : first + i);
+        }
     };
     [[nodiscard]] const block& now() const noexcept { return block_; }
     /// Returns the id of an entity of the block.
-    [[nodiscard]] std::uint64_t id_at(std::size_t i) const noexcept {
-        return block_.chunk != nullptr ? block_.chunk->id_at(block_.first + i) : block_.ids[i];
-    }
+    [[nodiscard]] std::uint64_t id_at(std::size_t i) const noexcept { return block_.id_at(i); }
 
     /// Advances to the next part, in place of `next`: entities that threads may visit at the same time. The
     /// rows of a part, if its list is not null; otherwise, `next` returns its blocks.
@@ -87,9 +92,11 @@ private:
     void sort();
     void sort_chunks();
     void sort_ids();
+    void sort_rows(const array_list<chunk_data*>& all, bool goes_down);
     [[nodiscard]] std::uint64_t level_of(const chunk_data& chunk) const noexcept;
     bool next_rows();
     bool next_ids();
+    bool next_deep();
     bool next_level();
     bool next_list();
 
@@ -102,6 +109,10 @@ private:
         array_list<std::uint64_t> ids;   // the next block; with an order, all that follow
         std::size_t next = 0;            // in `chunks`
         bool has_ids = false;            // `ids` was not visited yet
+        chunk_data* deep = nullptr;      // the deep levels, if its rows are sorted
+        array_list<std::uint32_t> rows;  // otherwise: their rows
+        array_list<chunk_data*> owners;  // of `rows`
+        std::size_t next_row = 0;        // in `rows`
         bool is_grouped = false;         // the words of chunks are targets by the order's relation
         bool is_streamed = false;        // more ids follow
         bool is_parted = false;          // `next` returns only ids

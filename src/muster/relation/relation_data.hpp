@@ -97,6 +97,7 @@ public:
     [[nodiscard]] bool is_quiet() const noexcept override;
     void prepare_first(const void* value) override;
     void commit_first(std::uint64_t e, void* value) noexcept override;
+    void end_quietly(std::uint64_t e, const void* value) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
     // ---- steps of changes ----------------------------------------------------------------------
@@ -108,6 +109,8 @@ public:
     void reserve_source(const link_step& made);
     /// Calls the hooks of one link.
     void call(hook_kind kind, const link_step& what);
+    /// Calls its hooks, and notes it for observers.
+    void call_and_note(hook_kind kind, const link_step& what);
     /// Closes the holes of a source's list, or of a target's, if there are many.
     void close_holes(link_list& list) const noexcept;
     void close_holes(std::uint64_t target) noexcept;
@@ -130,7 +133,7 @@ public:
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
     void collect(destroy_set& dying, std::uint64_t e) const;
-    void check(const destroy_set& dying, std::uint64_t e) const;
+    void check(const destroy_set& dying) const;
     void release(const destroy_set& dying, array_list<fragment_loss>& losses);
     void prepare(const destroy_set& dying);
     void cancel(const destroy_set& dying) noexcept;
@@ -158,6 +161,13 @@ public:
     }
 
 private:
+    struct destruction;
+    /// A change of links for the observers of the relation, who hear of it when no hook can prevent it.
+    struct link_note {
+        std::uint64_t e;
+        hook_kind kind;
+    };
+
     [[nodiscard]] bool is_null(std::uint64_t e) const noexcept;
     [[nodiscard]] bool is_edited(std::uint64_t e) const noexcept {
         return edit_.is_active && edit_.e == e;
@@ -180,7 +190,12 @@ private:
     effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
+    void list_notes(const destroy_set& dying, destruction& made);
+    void prepare_notes(const array_list<link_note>& all);
+    void note(array_list<link_note>& all) noexcept;
     [[nodiscard]] chunk_data* find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word);
+    bool leave_survivors(const destroy_set& dying) noexcept;
+    void refuse_end(const destroy_set& dying, std::uint64_t e) const;
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;
@@ -206,6 +221,7 @@ private:
     /// The operation that is being applied; see `value_participant`.
     struct operation {
         array_list<link_step> steps;
+        array_list<link_note> notes;
         std::size_t arrived = 0;  // steps that have their new target, if they have one
         std::size_t called = 0;   // steps whose hooks were called after the move
         std::size_t committed = 0;
@@ -229,6 +245,7 @@ private:
         array_list<link_step> passed_on;  // links that it moves to other targets
         array_list<link_step> shrunk;     // links that it removes from lists that stay
         array_list<relation_levels::entry> levels;
+        array_list<link_note> notes;
     };
     std::vector<destruction> destructions_;  // the innermost last
 };
