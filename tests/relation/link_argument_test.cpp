@@ -241,5 +241,214 @@ TYPED_TEST(link_arguments, an_undone_creation_leaves_the_links_of_others) {
     EXPECT_EQ(w.size(), 0u);
 }
 
+TYPED_TEST(link_arguments, no_hook_prevents_the_undoing_of_a_creation) {
+    auto& w = this->world_;
+    const auto a = w.spawn();
+    int unrelated = 0;
+    auto seen = w.template observer<>().template unrelated<likes>();
+    w.template on_relate<likes>([count = 0]() mutable {
+        if (++count == 2) throw std::runtime_error("no");
+    });
+    w.template on_unrelate<likes>([&] {
+        ++unrelated;
+        throw std::runtime_error("no");
+    });
+    EXPECT_THROW(w.spawn_many(2, position{}, to<likes>(a)), std::runtime_error);
+    EXPECT_EQ(w.size(), 1u);
+    EXPECT_EQ(unrelated, 0);  // they were never related
+    EXPECT_TRUE(seen.empty());
+    EXPECT_TRUE(w.template sources<likes>(a).empty());
+}
+
+// ---- builders ----------------------------------------------------------------------------------
+
+TYPED_TEST(link_arguments, a_builder_carries_its_links) {
+    auto& w = this->world_;
+    const auto a = w.spawn(), b = w.spawn(), c = w.spawn();
+    const auto owes = w.template relation<std::string>("owes");
+    auto recipe = w.builder();
+    recipe.set(position{3}).set(to(child_of, a)).set(to<likes>(b, likes{1})).set(to<likes>(c));
+    recipe.set(to(owes, b, "a text that is longer than a small string"));
+    EXPECT_EQ(recipe.size(), 5u);
+    const auto one = recipe.spawn();
+    const auto many = recipe.spawn_many(3);
+    EXPECT_EQ(w.children(a).size(), 4u);
+    EXPECT_EQ(list_of(w.template targets<likes>(one)), this->ids(b, c));
+    for (const auto e : many)
+        EXPECT_EQ(w.link(owes, e, b), "a text that is longer than a small string");
+    recipe.set(to<likes>(b, likes{2})).set(to(child_of, c));  // replaces the value, and the parent
+    const auto next = recipe.spawn();
+    EXPECT_EQ(w.template link<likes>(next, b).strength, 2);
+    EXPECT_EQ(w.template targets<likes>(next).size(), 2u);
+    EXPECT_EQ(w.parent(next), c);
+    EXPECT_TRUE(recipe.template remove<likes>());
+    EXPECT_FALSE(recipe.template remove<likes>());
+    EXPECT_TRUE(recipe.remove(owes));
+    const auto last = recipe.clone(one);
+    EXPECT_EQ(list_of(w.template targets<likes>(last)), this->ids(b, c));
+    EXPECT_EQ(w.parent(last), c);
+    recipe.set(to<likes>(a, likes{9}));
+    const auto clones = recipe.clone_many(2, one);
+    for (const auto e : clones) {
+        EXPECT_EQ(list_of(w.template targets<likes>(e)), this->ids(b, c, a));
+        EXPECT_EQ(w.template link<likes>(e, b).strength, 1);
+    }
+    w.defer();
+    const auto later = recipe.spawn();
+    w.commit();
+    EXPECT_EQ(list_of(w.template targets<likes>(later)), this->ids(a));
+    recipe.clear();
+    EXPECT_EQ(recipe.size(), 0u);
+    EXPECT_TRUE(w.empty(recipe.spawn()));
+}
+
+TYPED_TEST(link_arguments, a_builder_notices_that_its_target_is_dead) {
+    auto& w = this->world_;
+    const auto a = w.spawn();
+    auto recipe = w.builder();
+    recipe.set(position{}).set(to<likes>(a));
+    (void)recipe.spawn();
+    w.destroy(a);
+    const auto stranger = w.spawn();
+    EXPECT_EQ(stranger.key(), a.key());
+    EXPECT_EQ(code_of([&] { recipe.spawn(); }), errc::dead_entity);
+    EXPECT_EQ(code_of([&] { recipe.spawn_many(3); }), errc::dead_entity);
+    EXPECT_EQ(code_of([&] { recipe.clone(w.spawn()); }), errc::dead_entity);
+    EXPECT_EQ(code_of([&] { recipe.spawn(); }), errc::dead_entity);
+    EXPECT_FALSE(w.template has<likes>(stranger));
+    EXPECT_EQ(code_of([&] {
+                  recipe.clear();
+                  recipe.set(to<plain>(stranger)).spawn();
+              }),
+              errc::not_a_relation);
+}
+
+// ---- command buffers ---------------------------------------------------------------------------
+
+TYPED_TEST(link_arguments, a_command_buffer_links_what_it_spawns) {
+    auto& w = this->world_;
+    const auto bob = w.spawn();
+    const auto owes = w.template relation<int>("owes");
+    basic_command_buffer<TypeParam> b{w};
+    const auto ship = b.spawn(position{1});
+    const auto gun = b.spawn(position{2}, to(child_of, ship), to<likes>(bob, likes{3}),
+                             to<likes>(ship, likes{4}));
+    b.relate(owes, bob, gun, 5);
+    b.template relate<likes>(bob, ship, likes{6});
+    b.template relate<docked_at>(ship, bob);
+    b.set(bob, position{7}, to<likes>(gun, likes{8}));
+    b.template relate<child_of>(bob, gun);
+    w.submit(b);
+    w.apply_submitted();
+    EXPECT_EQ(w.parent(gun), ship);
+    EXPECT_EQ(w.parent(bob), gun);
+    EXPECT_EQ(list_of(w.template targets<likes>(gun)), this->ids(bob, ship));
+    EXPECT_EQ(list_of(w.template targets<likes>(bob)), this->ids(ship, gun));
+    EXPECT_EQ(w.template link<likes>(bob, gun).strength, 8);
+    EXPECT_EQ(w.link(owes, bob, gun), 5);
+    EXPECT_EQ(w.template target<docked_at>(ship), bob);
+    b.template unrelate<likes>(bob, ship);
+    b.template unrelate<likes>(gun);
+    b.unrelate(owes, bob, gun);
+    b.unrelate(child_of, bob);
+    b.template unrelate<docked_at>(ship, gun);  // it is docked elsewhere
+    w.submit(b);
+    w.apply_submitted();
+    EXPECT_EQ(list_of(w.template targets<likes>(bob)), this->ids(gun));
+    EXPECT_TRUE(w.template targets<likes>(gun).empty());
+    EXPECT_FALSE(w.related(owes, bob, gun));
+    EXPECT_FALSE(w.parent(bob));
+    EXPECT_EQ(w.template target<docked_at>(ship), bob);
+}
+
+TYPED_TEST(link_arguments,
+           the_policy_decides_about_a_target_that_dies_before_the_buffer_is_applied) {
+    auto& w = this->world_;
+    struct follows {};
+    struct held_by {};
+    w.template define<follows>().relation().exclusive().when_target_destroyed(destroy_sources);
+    w.template define<held_by>().relation().exclusive().when_target_destroyed(refuse);
+    const auto target = w.spawn(), a = w.spawn(), c = w.spawn(position{1}), d = w.spawn();
+    basic_command_buffer<TypeParam> b{w};
+    const auto e = b.spawn(position{2}, to<likes>(target));
+    const auto f = b.spawn(position{3}, to(child_of, target));
+    b.template relate<likes>(a, target);
+    b.set(c, position{4}, to<follows>(target));
+    b.set(d, position{5}, to<held_by>(target));
+    w.destroy(target);
+    EXPECT_EQ(code_of([&] { w.submit(b); }), errc::dead_entity);  // of `held_by`
+    EXPECT_TRUE(w.alive_all(a, d, e));
+    EXPECT_EQ(w.template get<position>(e).x, 2);
+    EXPECT_FALSE(w.template has<likes>(e) || w.template has<likes>(a));
+    EXPECT_FALSE(w.alive(f) || w.alive(c));
+    EXPECT_FALSE(w.template has<position>(d));  // all changes of the entity, or none
+}
+
+TYPED_TEST(link_arguments, a_command_buffer_refuses_impossible_links_at_once) {
+    auto& w = this->world_;
+    const auto a = w.spawn();
+    basic_world<TypeParam> other;
+    const auto foreign = other.spawn();
+    const auto null = basic_id<TypeParam>();
+    basic_command_buffer<TypeParam> b{w};
+    EXPECT_EQ(code_of([&] { b.template relate<likes>(a, foreign); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.template relate<likes>(foreign, a); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.template relate<likes>(a, null); }), errc::dead_entity);
+    EXPECT_EQ(code_of([&] { b.spawn(position{}, to(child_of, null)); }), errc::dead_entity);
+    EXPECT_EQ(code_of([&] { b.set(a, position{}, to(child_of, foreign)); }), errc::foreign_entity);
+    EXPECT_EQ(code_of([&] { b.template unrelate<likes>(a, foreign); }), errc::foreign_entity);
+    EXPECT_EQ(b.pending(), 0u);
+    b.template unrelate<likes>(a, null);
+    b.set(a, position{1}, to<plain>(a));  // only the world knows that
+    b.set(a, position{2});
+    EXPECT_EQ(code_of([&] { w.submit(b); }), errc::not_a_relation);
+    EXPECT_EQ(w.template get<position>(a).x, 2);
+    EXPECT_FALSE(w.template has<plain>(a));
+    const auto owes = w.template relation<int>("owes");
+    const basic_relation<std::string, TypeParam> wrong(owes.id());
+    b.relate(wrong, a, a, "a text that is longer than a small string");
+    EXPECT_EQ(code_of([&] { w.submit(b); }), errc::type_mismatch);
+    b.relate(owes, a, a, 3);
+    w.destroy(owes);
+    EXPECT_EQ(code_of([&] { w.submit(b); }), errc::dead_fragment);
+    EXPECT_TRUE(w.alive(a));
+}
+
+TYPED_TEST(link_arguments, the_first_link_of_a_world_may_come_from_a_buffer) {
+    basic_world<TypeParam> w;
+    basic_command_buffer<TypeParam> b{w};
+    const auto root = b.spawn(), child = b.spawn(to(child_of, root));
+    w.submit(b);
+    w.apply_submitted();
+    EXPECT_EQ(w.parent(child), root);
+    w.destroy(root);
+    EXPECT_FALSE(w.alive(child));
+}
+
+TYPED_TEST(link_arguments, values_of_recorded_links_end_once) {
+    auto& w = this->world_;
+    const auto a = w.spawn(), c = w.spawn();
+    const auto shared = std::make_shared<int>(1);
+    struct holds {
+        std::shared_ptr<int> what;
+    };
+    w.template define<holds>().relation();
+    basic_command_buffer<TypeParam> b{w};
+    b.template relate<holds>(a, c, holds{shared});
+    b.spawn(to<holds>(c, holds{shared}), to<holds>(a, holds{shared}));
+    EXPECT_EQ(shared.use_count(), 4);
+    b.discard();
+    EXPECT_EQ(shared.use_count(), 1);
+    b.template relate<holds>(a, c, holds{shared});
+    b.template relate<holds>(a, c, holds{shared});  // replaces the value
+    b.template relate<owns>(a, c, owns{std::make_unique<int>(4)});
+    w.submit(b);
+    w.apply_submitted();
+    EXPECT_EQ(shared.use_count(), 2);
+    EXPECT_EQ(*w.template link<owns>(a, c).deed, 4);
+    w.destroy(c);
+    EXPECT_EQ(shared.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace muster::test

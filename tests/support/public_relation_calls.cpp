@@ -49,6 +49,17 @@ std::vector<row> public_calls::about_relations() {
         {"clone_many with links", refused, doing([](scene& s, entity e) {
              s.w.clone_many(2, e, to(child_of, s.parent), to<likes>(s.bare));
          })},
+        {"command_buffer::relate", reads,
+         [](scene& s, entity e, unsigned) {
+             command_buffer b{s.w};
+             b.relate<likes>(e, b.spawn(to(child_of, e), to<likes>(s.bare)), likes{3});
+             b.unrelate<likes>(e, s.prototype);
+             b.unrelate(child_of, s.child);
+             return b.pending() == 6;
+         }},
+        {"builder with links", refused, doing([](scene& s, entity e) {
+             s.w.builder().set(to(child_of, e)).set(to<likes>(s.bare)).spawn();
+         })},
         {"clone with a link", refused,
          doing([](scene& s, entity) { s.w.clone(s.prototype, to(child_of, s.parent)); })},
         {"clone_tree", refused, doing([](scene& s, entity) { s.w.clone_tree(s.parent); })},
@@ -80,6 +91,9 @@ std::vector<row> public_calls::about_relations() {
          doing([](scene& s, entity) { s.w.define<unused>().relation(); })},
         {"on_relate", refused, doing([](scene& s, entity) { s.w.on_relate<likes>([] {}); })},
         {"on_unrelate", refused, doing([](scene& s, entity) { s.w.on_unrelate(child_of, [] {}); })},
+        {"observer of links", refused, doing([](scene& s, entity) {
+             (void)s.w.observer<>().related<likes>().unrelated(child_of);
+         })},
         {"related", reads,
          [](scene& s, entity e, unsigned) { return s.w.related<likes>(e, s.prototype); }},
         {"link", reads,

@@ -40,7 +40,8 @@ enum class change_kind : std::uint8_t {
     clear_fragment,  // this and the following kinds occur only in barriers
     copy_fragment,
     reserve,
-    batch,  // applies the preceding changes of its group to all entities that it finds
+    batch,   // applies the preceding changes of its group to all entities that it finds
+    replay,  // only in recorders: the room that describes the change replays it
 };
 
 /// Whether changes of this kind have a component as their value.
@@ -86,6 +87,9 @@ struct value_type_ref {
     }
 };
 
+struct engine;
+struct recorded_change;
+
 /// One change of an entity. A change with a component has either a value or the default value.
 struct change {
     fragment_name fragment{};
@@ -99,6 +103,9 @@ struct change {
     /// Constructs the value of `*self` at `to`. May throw. Null: copies the bytes.
     void (*construct)(void* to, const void* self) = nullptr;
     std::source_location where{};  // the call of `with`; line 0: none
+    /// Replays the change when it was recorded by a thread that must not look at the world; null: the
+    /// engine does.
+    void (*replay)(engine& into, recorded_change& recorded) = nullptr;
 
     /// Returns the call site for messages: that of the call or, if it has none, that of `with`.
     [[nodiscard]] const std::source_location* place(const std::source_location* of_call) const {

@@ -28,6 +28,10 @@ recorded_change& recorder::add(const change& given, target of) {
         given.construct_at(room, given.type.info->size);
         made.value = room;
     }
+    if (given.replay != nullptr) {
+        made.kind = change_kind::replay;
+        made.replay = given.replay;
+    }
     if (!given.sets_word) return made;
     recorded_change& grouped = add(change_kind::regroup, of.id, given.fragment);
     grouped.word = given.word;

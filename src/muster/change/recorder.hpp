@@ -30,6 +30,7 @@ struct recorded_change {
                               // succeeds or fails as a whole
     std::source_location where{};
     std::string_view system{};  // the system that made the change; empty: none
+    void (*replay)(engine& into, recorded_change& recorded) = nullptr;  // of `change_kind::replay`
 };
 
 class MUSTER_API recorder {

@@ -129,9 +129,11 @@ void destroyer::rollback_spawn(std::uint64_t made) noexcept {
     fragment_data* const fragment = engine_.fragments.find(made);
     if (concerns_rooms(made) || (fragment != nullptr && engine_.components.count(*fragment) != 0)) {
         const bool was_forced = std::exchange(is_forced_, true);
+        const bool was_undo = std::exchange(is_undo_, true);
         first_error ignored;
         ignored.attempt([&] { destroy_together({&made, 1}, {}); });
         is_forced_ = was_forced;
+        is_undo_ = was_undo;
         return;
     }
     finish(made);

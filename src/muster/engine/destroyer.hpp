@@ -113,7 +113,8 @@ private:
 
     engine& engine_;
     array_list<destroy_participant*> participants_;
-    bool is_forced_ = false;  // participants are not asked whether they permit it
+    bool is_forced_ = false;                 // participants are not asked whether they permit it
+    bool is_undo_ = false;    // see `destroy_set::is_undo`
 };
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -93,10 +93,17 @@ void destroyer::notify(cascade& all) {
     for (std::size_t i = 0; i < all.moving; ++i)
         if (!all.losing[i].is_regrouped)
             all.losing[i].fragment->hooks.prepare(hook_kind::remove, notes);
-    for (const std::uint64_t e : all.dying.all()) hooks.dying(e);
+    first_error ignored;
+    const auto call = [&](auto notify_one) {
+        if (all.dying.is_undo)
+            ignored.attempt(notify_one);
+        else
+            notify_one();
+    };
+    for (const std::uint64_t e : all.dying.all()) call([&] { hooks.dying(e); });
     for (const fragment_loss& lost : all.losing)
         if (!lost.is_regrouped)
-            hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment);
+            call([&] { hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment); });
     // A hook may have made one a fragment, without owners yet.
     for (const std::uint64_t e : all.dying.all())
         if (fragment_data* const used = engine_.fragments.find(e);
@@ -107,6 +114,7 @@ void destroyer::notify(cascade& all) {
 void destroyer::destroy_together(slice<const std::uint64_t> first,
                                  const std::source_location& where) {
     cascade all;
+    all.dying.is_undo = is_undo_;
     scope_guard undo([&] {
         for (destroy_participant* room : participants_) room->cancel(all.dying);
     });

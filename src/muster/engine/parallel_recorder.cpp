@@ -304,6 +304,7 @@ void parallel_recorder::replay_change(recorded_change& recorded) {
         (void)engine_.destroyer.record({recorded.id, recorded.where});
         break;
     }
+    case change_kind::replay: recorded.replay(engine_, recorded); break;
     default: replay_value(recorded);
     }
 }

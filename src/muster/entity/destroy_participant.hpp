@@ -38,6 +38,9 @@ public:
     [[nodiscard]] slice<const std::uint64_t> all() const noexcept { return all_; }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
+    /// The creation of an entity is undone: a hook that throws cannot prevent it.
+    bool is_undo = false;
+
 private:
     array_list<std::uint64_t> all_;
     std::unordered_set<std::uint64_t> has_;

@@ -20,6 +20,12 @@
 
 namespace MUSTER_NAMESPACE {
 
+namespace detail {
+/// The calls for links, in <muster/relation/link_observer.hpp>.
+template <class Observer>
+class link_events;
+}  // namespace detail
+
 /// The changes since the last read: each entity once, in order of its first change. Does not see
 /// writes through a reference; `patch` and `touch` report a change. Sees recorded changes when
 /// their scope is applied. Does not see changes that a hook has undone.
@@ -43,7 +49,7 @@ namespace MUSTER_NAMESPACE {
 /// reading throw `errc::in_scope`; `clear`, `pause` and `resume` return false. An observer that is
 /// destroyed there collects nothing more. Changes of the phase are collected when it ends.
 template <class Layout, class... Ts>
-class basic_observer {
+class basic_observer : public detail::link_events<basic_observer<Layout, Ts...>> {
     using store_type = detail::store<Layout>;
     using query_type = basic_query<Layout, Ts...>;
     template <class T>
@@ -218,6 +224,7 @@ public:
 private:
     template <class>
     friend class hook_calls;
+    friend detail::link_events<basic_observer>;
 
     basic_observer(store_type& store, query_type&& query)
         : store_(store, store.life.ref()), query_(query), log_(new detail::change_log) {

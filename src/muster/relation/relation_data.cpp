@@ -120,6 +120,7 @@ void relation_data::begin(std::size_t count) {
         if (link_array* const sources = find_sources(target)) sources->end_reservations();
     now_.reserved.clear();
     now_.steps.clear();
+    now_.notes.clear();
     now_.arrived = now_.called = now_.committed = 0;
     levels_.begin();
     mirror_.begin();
@@ -131,6 +132,26 @@ void relation_data::call(hook_kind kind, const link_step& what) {
     if (!own_.hooks.has_user(to_bits(kind))) return;
     link_step given = what;
     engine_.notifier.run(own_.hooks, kind, what.e, &given);
+}
+
+/// Calls the hooks of one link, and makes room for the notes of observers.
+void relation_data::call_and_note(hook_kind kind, const link_step& what) {
+    call(kind, what);
+    if (!own_.hooks.has_logs()) return;
+    const bool is_assigned = kind == hook_kind::insert && what.from == what.to;
+    now_.notes.push_back({what.e, is_assigned ? hook_kind::assign : kind});
+    prepare_notes(now_.notes);
+}
+
+void relation_data::prepare_notes(const array_list<link_note>& all) {
+    if (all.empty()) return;
+    for (const hook_kind kind : {hook_kind::insert, hook_kind::assign, hook_kind::remove})
+        own_.hooks.prepare(kind, all.size());
+}
+
+void relation_data::note(array_list<link_note>& all) noexcept {
+    for (const link_note& change : all) own_.hooks.note(change.kind, change.e);
+    all.clear();
 }
 
 void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed) {
@@ -178,16 +199,16 @@ void relation_data::call_before(std::uint64_t) {
     rows_.reserve();
     mirror_.call_hooks();
     for (std::size_t i = now_.left; now_.is_left_for_good && i < now_.steps.size(); ++i)
-        call(hook_kind::remove, now_.steps[i]);
+        call_and_note(hook_kind::remove, now_.steps[i]);
 }
 
-void relation_data::ending(std::uint64_t e, const void* value) {
+/// Links that were never committed end without a notice.
+void relation_data::ending(std::uint64_t e, const void*) {
     const std::uint64_t null = engine_.entities.null();
-    if (is_exclusive)
-        return call(hook_kind::remove, {e, static_cast<const link_head*>(value)->target, null});
-    const link_array& ends = static_cast<const link_list*>(value)->ends();
-    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
-        call(hook_kind::remove, {e, ends[i].other, null});
+    if (!own_.hooks.has_user(to_bits(hook_kind::remove))) return;
+    each_target(e, [&](const link_end& target) {
+        if (is_listed(e, target)) call(hook_kind::remove, {e, target.other, null});
+    });
 }
 
 void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
@@ -247,9 +268,9 @@ void relation_data::call_after(std::uint64_t e) {
         kept.insert(now_.steps[i].to);
     for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called)
         if (const link_step& made = now_.steps[now_.called]; !is_null(made.to))
-            call(hook_kind::insert, made);
+            call_and_note(hook_kind::insert, made);
         else if (now_.is_replaced && !kept.contains(made.from))
-            call(hook_kind::remove, made);
+            call_and_note(hook_kind::remove, made);
 }
 
 void relation_data::reserve_source(const link_step& made) {
@@ -327,6 +348,7 @@ void relation_data::commit(std::uint64_t e) noexcept {
         else if (const link_step& done = now_.steps[now_.committed]; !is_null(done.from))
             find_sources(done.from)->erase(done.place);
     if (now_.committed != now_.steps.size()) return;
+    note(now_.notes);
     levels_.apply();
     mirror_.apply();
     rows_.apply();

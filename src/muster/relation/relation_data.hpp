@@ -158,6 +158,13 @@ public:
     }
 
 private:
+    struct destruction;
+    /// A change of links for the observers of the relation, who hear of it when no hook can prevent it.
+    struct link_note {
+        std::uint64_t e;
+        hook_kind kind;
+    };
+
     [[nodiscard]] bool is_null(std::uint64_t e) const noexcept;
     [[nodiscard]] bool is_edited(std::uint64_t e) const noexcept {
         return edit_.is_active && edit_.e == e;
@@ -180,6 +187,10 @@ private:
     effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
+    void call_and_note(hook_kind kind, const link_step& what);
+    void list_notes(const destroy_set& dying, destruction& made);
+    void prepare_notes(const array_list<link_note>& all);
+    void note(array_list<link_note>& all) noexcept;
     [[nodiscard]] chunk_data* find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word);
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
@@ -206,6 +217,7 @@ private:
     /// The operation that is being applied; see `value_participant`.
     struct operation {
         array_list<link_step> steps;
+        array_list<link_note> notes;
         std::size_t arrived = 0;  // steps that have their new target, if they have one
         std::size_t called = 0;   // steps whose hooks were called after the move
         std::size_t committed = 0;
@@ -229,6 +241,7 @@ private:
         array_list<link_step> passed_on;  // links that it moves to other targets
         array_list<link_step> shrunk;     // links that it removes from lists that stay
         array_list<relation_levels::entry> levels;
+        array_list<link_note> notes;
     };
     std::vector<destruction> destructions_;  // the innermost last
 };

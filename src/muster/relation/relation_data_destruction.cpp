@@ -1,5 +1,6 @@
 // The part of relation_data.hpp for entities that are destroyed.
 #include <muster/base/error.hpp>
+#include <muster/base/first_error.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/entity/destroy_participant.hpp>
@@ -41,8 +42,12 @@ std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& d
 }
 
 void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
-    if (dying.has(links_->id)) return;
-    destruction made{&dying, {}, {}, {}};
+    destruction made{&dying, {}, {}, {}, {}};
+    if (own_.hooks.has_logs()) list_notes(dying, made);
+    if (dying.has(links_->id)) {
+        if (!made.notes.empty()) destructions_.push_back(std::move(made));
+        return;
+    }
     array_list<link_step> moved;                          // of a leveled relation
     std::unordered_map<std::uint64_t, std::size_t> lost;  // how many links, by source
     for (const std::uint64_t e : dying.all())
@@ -70,8 +75,32 @@ void relation_data::release(const destroy_set& dying, array_list<fragment_loss>&
         return is_all;
     });
     if (!moved.empty()) made.levels = levels_.after(dying, std::move(moved), losses);
-    if (!made.passed_on.empty() || !made.shrunk.empty() || !made.levels.empty())
+    if (!made.passed_on.empty() || !made.shrunk.empty() || !made.levels.empty() ||
+        !made.notes.empty())
         destructions_.push_back(std::move(made));
+}
+
+/// Lists the sources that lose links, or whose links are passed on.
+void relation_data::list_notes(const destroy_set& dying, destruction& made) {
+    if (dying.has(links_->id)) {
+        for (const std::uint64_t e : engine_.components.owners_of(*links_))
+            made.notes.push_back({e, hook_kind::remove});
+        return;
+    }
+    for (const std::uint64_t e : dying.all()) {
+        each_source(e, [&](const link_end& source) {
+            if (dying.has(source.other)) return;
+            const std::uint64_t to = policy == target_policy::pass_on && is_exclusive
+                                         ? survivor(e, dying)
+                                         : engine_.entities.null();
+            const bool is_lost = is_null(to) || to == source.other;
+            made.notes.push_back({source.other, is_lost ? hook_kind::remove : hook_kind::insert});
+        });
+        bool has_links = false;  // that observers have seen
+        each_target(e,
+                    [&](const link_end& target) { has_links = has_links || is_listed(e, target); });
+        if (has_links) made.notes.push_back({e, hook_kind::remove});
+    }
 }
 
 void relation_data::cancel(const destroy_set& dying) noexcept {
@@ -81,25 +110,35 @@ void relation_data::cancel(const destroy_set& dying) noexcept {
 void relation_data::prepare(const destroy_set& dying) {
     if (destructions_.empty() || destructions_.back().of != &dying) return;
     const destruction& made = destructions_.back();
+    prepare_notes(made.notes);
     for (const link_step& link : made.passed_on) {
         engine_.catalog.mark_for_destroy(link.to);
         now_.reserved.push_back(link.to);
         ensure_sources(link.to).reserve_another();
     }
     // Hooks may begin another destruction.
+    first_error ignored;
+    const auto call_for = [&](hook_kind kind, const array_list<link_step>& steps, std::size_t i) {
+        const auto call_one = [&] { call(kind, steps[i]); };
+        if (dying.is_undo)
+            ignored.attempt(call_one);
+        else
+            call_one();
+    };
     for (std::size_t i = 0; i < destructions_.back().shrunk.size(); ++i)
-        call(hook_kind::remove, destructions_.back().shrunk[i]);
+        call_for(hook_kind::remove, destructions_.back().shrunk, i);
     for (std::size_t i = 0; i < destructions_.back().passed_on.size(); ++i)
-        call(hook_kind::insert, destructions_.back().passed_on[i]);
+        call_for(hook_kind::insert, destructions_.back().passed_on, i);
 }
 
 void relation_data::finish(const destroy_set& dying) noexcept {
-    if (dying.has(links_->id)) return clear();
-    destruction made{&dying, {}, {}, {}};
+    destruction made{&dying, {}, {}, {}, {}};
     if (!destructions_.empty() && destructions_.back().of == &dying) {
         made = std::move(destructions_.back());
         destructions_.pop_back();
     }
+    note(made.notes);
+    if (dying.has(links_->id)) return clear();
     for (const link_step& link : made.passed_on) {
         link_head& head = *find_link(link.e);
         head.target = link.to;

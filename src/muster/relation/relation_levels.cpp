@@ -66,6 +66,7 @@ auto relation_levels::after(const destroy_set& dying, array_list<link_step> move
             level = below(changed != known.end() ? changed->second : relation_.level_of(link.to));
             found.push_back({link.e, level});
         }
+        known[link.e] = level;  // also of one that loses its link, and so becomes a root
         list_below({link.e, level}, &dying, found);
     }
     for (const auto [e, level] : found)

@@ -14,9 +14,25 @@ relation_ref relation_ref::define(engine& owner, fragment_data& own, const link_
 
 relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_types& types,
                                relation_kind kind, const char* call) {
-    if (const relation_ref known = find(owner, own)) return known;
+    if (const relation_ref known = find(owner, own)) {
+        if (known.data_->types().value_index != types.value_index)
+            error_reporter::raise_mismatch(own, types.value->name, call, nullptr);
+        return known;
+    }
     if (kind == relation_kind::users) relations::raise_no_relation(own, types.value->name, call);
     return define(owner, own, types, kind);
+}
+
+relation_ref relation_ref::named(engine& owner, const fragment_name& name, const link_types& types,
+                                 relation_kind kind, const std::source_location& where) {
+    const char* const call = "relate";
+    if (!name.is_typed())
+        return get(owner, owner.catalog.get(name.what, call, &where), types, kind, call);
+    const auto index = static_cast<type_index>(name.what);
+    const fragment_data& known = owner.fragments.find(index);
+    if (&known == &no_fragment && kind == relation_kind::users)
+        relations::raise_no_relation(known, types.value->name, call);
+    return get(owner, owner.catalog.ensure(index, *name.type), types, kind, call);
 }
 
 relation_ref relation_ref::find(const engine& owner, const fragment_data& own) noexcept {
@@ -30,126 +46,6 @@ relations& relations_of(const engine& owner) noexcept {
     return *relations::find(owner);
 }
 }  // namespace
-
-void relation_ref::require_target(const engine& owner, const target& to, const char* call) {
-    location at;
-    if (!owner.entities.find(to.id, at)) owner.errors.raise_not_alive(to, call);
-    owner.errors.refuse_away(to, at, call);
-}
-
-namespace {
-
-/// Returns the list of a change of links, or null if the relation is exclusive.
-link_list* list_of(const type_info* type, const void* value) noexcept {
-    if (type != &type_info_of<link_list>) return nullptr;
-    // SAFETY: the call owns its lists, and none is const.
-    return static_cast<link_list*>(const_cast<void*>(value));
-}
-
-/// Moves all links to another list. They replace the values of links to the same targets.
-void move_links(link_list& into, link_list& from) {
-    const link_array& ends = from.ends();
-    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1)) {
-        const std::uint32_t known = into.ends().find(ends[i].other);
-        if (known != into.ends().places()) {
-            into.swap_value(known, from, i);
-        } else {
-            into.reserve(1);
-            (void)into.take(from, i);
-        }
-    }
-}
-
-/// Adds the links of an entity to those of its clone. Returns false if that is possible only later,
-/// since changes of the entity may be pending.
-bool extend(const engine& owner, std::uint64_t prototype, link_list* given,
-            const fragment_data& links) {
-    if (given == nullptr) return true;
-    if (owner.depth() != 0) return false;
-    const auto* const present =
-        static_cast<const link_list*>(owner.components.find(prototype, links));
-    if (present == nullptr) return true;
-    link_list all(*present);
-    move_links(all, *given);
-    all.swap(*given);
-    return true;
-}
-
-}  // namespace
-
-std::size_t relation_ref::combine(slice<change> links) {
-    std::size_t kept = 0;
-    for (const change& link : links) {
-        std::size_t same = 0;
-        while (same < kept && links[same].fragment.what != link.fragment.what) ++same;
-        link_list* const from = list_of(link.type.info, link.self);
-        if (same == kept)
-            links[kept++] = link;
-        else if (from == nullptr)
-            links[same] = link;
-        else
-            move_links(*list_of(links[same].type.info, links[same].self), *from);
-    }
-    return kept;
-}
-
-/// A list that is there already is not replaced, but changed in place: the relation combines the
-/// changes when a scope commits.
-void relation_ref::submit(engine& owner, const edit& call) {
-    bool is_combined = false;
-    for (const change& given : call.changes)
-        is_combined =
-            is_combined || (list_of(given.type.info, given.self) != nullptr &&
-                            owner.components.has(call.of.id, owner.catalog.find(given.fragment)));
-    if (!is_combined || owner.gate.is_recording(call.call)) return void(owner.changes.submit(call));
-    scope whole(owner);
-    (void)owner.changes.submit(call);
-    whole.commit();
-}
-
-std::uint64_t relation_ref::clone(engine& owner, const target& prototype, slice<change> given) {
-    const auto later = std::ranges::stable_partition(given, [&](const change& one) {
-        return extend(owner, prototype.id, list_of(one.type.info, one.self),
-                      owner.catalog.find(one.fragment));
-    });
-    if (later.empty()) return owner.spawner.clone(prototype, given);
-    const std::size_t first = given.size() - later.size();
-    scope whole(owner);
-    const std::uint64_t made = owner.spawner.clone(prototype, given.first(first));
-    (void)owner.changes.submit({{made, prototype.where}, given.subspan(first), "clone"});
-    whole.commit();
-    return made;
-}
-
-void relation_ref::clone_many(engine& owner, id_span out, const target& prototype,
-                              chunk_data& given_chunk, const row_values& given) {
-    array_list<fragment_data*> fragments;
-    array_list<const void*> values;
-    array_list<change> later;
-    for (std::size_t i = 0; i < given.fragments.size(); ++i) {
-        fragment_data* const owned = given.fragments[i];
-        if (extend(owner, prototype.id, list_of(owned->type, given.values[i]), *owned)) {
-            fragments.push_back(owned);
-            values.push_back(given.values[i]);
-        } else {
-            later.push_back({.fragment = {owned->id},
-                             .type = {owned->type, no_type},
-                             .self = given.values[i],
-                             .construct = &copy_construct<link_list>});
-        }
-    }
-    if (later.empty()) return owner.spawner.clone_many(out, prototype, given_chunk, given);
-    array_list<std::uint64_t> memory(out.count);  // `out` itself changes only if the call succeeds
-    const id_span made{reinterpret_cast<std::byte*>(memory.data()), out.count, out.width};
-    scope whole(owner);
-    chunk_data& left = owner.catalog.grouped(owner.catalog.ensure_set(fragments), fragments,
-                                             {values.data(), values.size()});
-    owner.spawner.clone_many(made, prototype, left, {fragments, {values.data(), values.size()}});
-    for (std::size_t i = 0; i < made.count; ++i)
-        (void)owner.changes.submit({{made.at(i), prototype.where}, later, "clone"});
-    whole.commit();
-    made.copy_to(out);
-}
 
 source_place relation_ref::prepare_source(list_index types, slice<fragment_data* const> set,
                                           std::uint64_t target) const {
@@ -214,6 +110,15 @@ bool relation_ref::unrelate(target source, std::uint64_t to, const change& link)
 
 std::size_t relation_ref::unrelate_all(target source) {
     return relations_of(*engine_).unrelate_all(*data_, source);
+}
+
+void relation_ref::record(std::uint64_t source, const change* link) const {
+    // SAFETY: the relation was found in a world that may be changed.
+    engine& owner = const_cast<engine&>(*engine_);
+    if (link == nullptr)
+        owner.pending.add(source, change_kind::remove, &data_->links());
+    else
+        owner.transaction.record_value(source, change_kind::put, data_->links(), *link);
 }
 
 std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {

@@ -9,13 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <source_location>
 
 namespace MUSTER_NAMESPACE::detail {
 
-struct chunk_data;
 struct engine;
-struct id_span;
-struct row_values;
 class relation_data;
 
 /// The types of a relation's links.
@@ -81,27 +79,18 @@ public:
     /// Makes a fragment a relation, or finds it; see `relations::define`.
     [[nodiscard]] static relation_ref define(engine& owner, fragment_data& own,
                                              const link_types& types, relation_kind kind);
-    /// Returns the relation of a fragment. Throws `errc::not_a_relation`, unless it is predefined.
+    /// Returns the relation of a fragment. Throws `errc::not_a_relation`, unless it is predefined, and
+    /// `errc::type_mismatch` if its links have values of another type.
     [[nodiscard]] static relation_ref get(engine& owner, fragment_data& own,
                                           const link_types& types, relation_kind kind,
                                           const char* call);
+    /// Returns the relation of this name, for a change that was recorded without the world. Throws as
+    /// `get` does, and `errc::dead_fragment`.
+    [[nodiscard]] static relation_ref named(engine& owner, const fragment_name& name,
+                                            const link_types& types, relation_kind kind,
+                                            const std::source_location& where);
     /// Returns the relation of a fragment; empty if it is none.
     [[nodiscard]] static relation_ref find(const engine& owner, const fragment_data& own) noexcept;
-
-    // ---- links as arguments of a call ----------------------------------------------------------
-
-    /// Throws if the entity cannot be the target of a new link.
-    static void require_target(const engine& owner, const target& to, const char* call);
-    /// Combines the changes of links that name a relation several times, and returns how many are
-    /// left. The last link wins: of an exclusive relation, or to a target.
-    static std::size_t combine(slice<change> links);
-    /// Makes the changes of a living entity, links among them, all or none.
-    static void submit(engine& owner, const edit& call);
-    /// Clones an entity with these changes. Links extend those that the prototype has.
-    static std::uint64_t clone(engine& owner, const target& prototype, slice<change> given);
-    /// Like `clone`, for each element of `out`; all or none.
-    static void clone_many(engine& owner, id_span out, const target& prototype,
-                           chunk_data& given_chunk, const row_values& given);
 
     /// Prepares the creation of an entity with values of these fragments and a link to this living
     /// entity. Finds no place if the relation is not exclusive, or if anyone is to be notified.
@@ -124,6 +113,8 @@ public:
     bool relate(target source, target to, const change& link);
     bool unrelate(target source, std::uint64_t to, const change& link);
     std::size_t unrelate_all(target source);
+    /// Records a change of the links of an entity, in an open scope. Null: removes all of them.
+    void record(std::uint64_t source, const change* link) const;
 
     /// See `link_sorter`.
     void place_before(const target& source, const target& sibling) const;

@@ -101,6 +101,8 @@ public:
     void keep(std::uint64_t e, void* value) noexcept;
     /// Call this after pausing or resuming a log of values.
     void refresh_kinds() noexcept;
+    /// Whether observers collect these changes.
+    [[nodiscard]] bool has_logs() const noexcept { return has_logs_; }
     /// Reserves room in the logs for `count` changes of this kind. May throw `std::bad_alloc`.
     void prepare(hook_kind kind, std::size_t count) {
         if (has_logs_) prepare_logs(kind, count);

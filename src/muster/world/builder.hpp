@@ -1,7 +1,8 @@
-// builder: a set of component values, filled once, from which to create many entities.
+// builder: a set of component values and links, filled once, from which to create many entities.
 #pragma once
 
 #include <muster/base/array_list.hpp>
+#include <muster/relation/link_argument.hpp>
 #include <muster/store/store.hpp>
 
 #include <cstddef>
@@ -11,7 +12,7 @@
 
 namespace MUSTER_NAMESPACE {
 
-/// Owns component values and copies them into each entity that it creates. Movable, not copyable.
+/// Owns component values and links, and copies them into each entity that it creates. Movable, not copyable.
 /// Only one thread at a time may use it. May outlive its world: `set` and the calls that create
 /// entities then throw `errc::world_ended`. In a phase, values can be set and removed; the calls
 /// that create entities are refused.
@@ -26,7 +27,7 @@ public:
     /// Adds a component, or replaces its value. If the copy throws or memory runs out, nothing
     /// changes.
     template <class T>
-        requires(!detail::fragment_argument<T>)
+        requires(!detail::fragment_argument<T> && !detail::is_to<std::remove_cvref_t<T>>)
     basic_builder& set(T&& value) {
         using type = std::remove_cvref_t<T>;
         static_assert(is_copyable<type>::value,
@@ -61,25 +62,57 @@ public:
         return *this;
     }
 
-    /// Removes a component. Returns false if the builder does not have it.
+    /// Adds a link, or replaces its value: `set(to(child_of, ship))`. The calls that create entities
+    /// throw `errc::dead_entity` if the target is dead by then. Of several links of an exclusive
+    /// relation, the last one counts.
+    template <class T>
+        requires detail::is_to<std::remove_cvref_t<T>>
+    basic_builder& set(T&& link) {
+        using type = std::remove_cvref_t<T>;
+        static_assert(is_copyable<type>::value,
+                      "muster: a builder copies its links, but their values cannot be copied.");
+        store_.require();
+        put(stored_link{detail::name_of_relation(link.relation), link.target,
+                        detail::boxed_value::holding(std::forward<T>(link)), &bind<type>});
+        return *this;
+    }
+
+    /// Removes a component, or all links of a relation. Returns false if the builder does not have it.
     template <class T>
     bool remove() noexcept {
         const detail::type_index type = detail::find_type_index<T>();
-        return std::erase_if(values_, [&](const part& component) {
-                   return component.is_typed && component.type == type;
-               }) != 0;
+        return std::erase_if(values_,
+                             [&](const part& component) {
+                                 return component.is_typed && component.type == type;
+                             }) +
+                   std::erase_if(links_,
+                                 [&](const stored_link& link) {
+                                     return link.relation.is_typed() &&
+                                            link.relation.what == static_cast<std::uint64_t>(type);
+                                 }) !=
+               0;
     }
-    /// Like `remove` by type, for a fragment.
+    /// Like `remove` by type, for a fragment or a relation made at run time.
     bool remove(id_type fragment) noexcept {
-        return std::erase_if(values_, [&](const part& component) {
-                   return !component.is_typed && component.fragment == fragment;
-               }) != 0;
+        return std::erase_if(values_,
+                             [&](const part& component) {
+                                 return !component.is_typed && component.fragment == fragment;
+                             }) +
+                   std::erase_if(links_,
+                                 [&](const stored_link& link) {
+                                     return !link.relation.is_typed() &&
+                                            link.relation.what == fragment.value();
+                                 }) !=
+               0;
     }
 
-    /// Removes all components.
-    void clear() noexcept { values_.clear(); }
-    /// Returns the number of components.
-    [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
+    /// Removes all components and links.
+    void clear() noexcept {
+        values_.clear();
+        links_.clear();
+    }
+    /// Returns the number of components and links.
+    [[nodiscard]] std::size_t size() const noexcept { return values_.size() + links_.size(); }
 
     /// Creates an entity with copies of all components.
     id_type spawn() {
@@ -92,7 +125,7 @@ public:
         store_type& store = store_.get();
         store.spawner.refuse_many(count);
         resolve(store);
-        store.spawner.refuse_rows(count, store.catalog.ensure_set(set_));
+        store.spawner.refuse_rows(count, chunk(store));
         std::vector<id_type> made(count);
         spawn_into(made);
         return made;
@@ -102,8 +135,7 @@ public:
         store_type& store = store_.get();
         store.gate.refuse_in_change("spawn");
         resolve(store);
-        store.spawner.spawn_many(store_type::ids_of(out), store.catalog.ensure_set(set_),
-                                 {fragments_, addresses_});
+        store.spawner.spawn_many(store_type::ids_of(out), chunk(store), {fragments_, addresses_});
     }
     /// Creates a copy of `prototype`, in which the builder's components replace or extend those of
     /// `prototype`.
@@ -119,7 +151,7 @@ public:
         store.spawner.refuse_many(count);
         resolve(store);
         const detail::target original(prototype);
-        store.spawner.refuse_rows(count, store.catalog.ensure_set(set_), &original);
+        store.spawner.refuse_rows(count, chunk(store), &original);
         std::vector<id_type> made(count);
         clone_into(made, prototype);
         return made;
@@ -130,8 +162,8 @@ public:
         store.gate.refuse_in_change("clone");
         store.require(prototype, "clone");
         resolve(store);
-        store.spawner.clone_many(store_type::ids_of(out), prototype, store.catalog.ensure_set(set_),
-                                 {fragments_, addresses_});
+        detail::clone_many_with_links(store, store_type::ids_of(out), prototype, chunk(store),
+                                      {fragments_, addresses_});
     }
 
 private:
@@ -146,6 +178,32 @@ private:
         detail::boxed_value value;
     };
 
+    struct stored_link {
+        detail::fragment_name relation;
+        id_type target;
+        detail::boxed_value argument;  // the argument of `set`
+        /// Returns a box with the change that adds a link like this, and describes it.
+        detail::boxed_value (*bind)(store_type& store, const void* argument, detail::change& made);
+    };
+
+    template <class Link>
+    static detail::boxed_value bind(store_type& store, const void* argument, detail::change& made) {
+        using bound = detail::bound_argument<Layout, const Link&>;
+        detail::boxed_value box(detail::type_info_of<bound>);
+        ::new (box.room) bound(store, "spawn", *static_cast<const Link*>(argument));
+        box.filled = true;
+        made = static_cast<const bound*>(box.room)->describe();
+        return box;
+    }
+    void put(stored_link&& made) {
+        for (stored_link& link : links_)
+            if (link.bind == made.bind && link.target == made.target &&
+                link.relation.what == made.relation.what) {
+                link = std::move(made);
+                return;
+            }
+        links_.push_back(std::move(made));
+    }
     void put(part&& made) {
         for (part& component : values_)
             if (component.is_typed == made.is_typed &&
@@ -162,6 +220,7 @@ private:
         set_.clear();
         fragments_.clear();
         addresses_.clear();
+        bound_.clear();
         for (const part& component : values_) {
             if (component.value) {
                 detail::fragment_data& fragment =
@@ -176,10 +235,34 @@ private:
                                ? fragments_.back()
                                : &store.catalog.typed_or_tag(component.fragment.value(), nullptr));
         }
+        if (!links_.empty()) resolve_links(store);
+    }
+    /// Returns the chunk of all components and links.
+    detail::chunk_data& chunk(store_type& store) {
+        detail::chunk_data& all = store.catalog.ensure_set(set_);
+        return links_.empty()
+                   ? all
+                   : store.catalog.grouped(all, fragments_, {addresses_.data(), addresses_.size()});
+    }
+    void resolve_links(store_type& store) {
+        detail::array_list<detail::change> all;
+        for (const stored_link& link : links_) {
+            detail::change made;
+            bound_.push_back(link.bind(store, link.argument.room, made));
+            all.push_back(made);
+        }
+        const std::size_t count = detail::combine_links(all);
+        for (std::size_t i = 0; i < count; ++i) {
+            fragments_.push_back(&store.catalog.ensure(all[i], nullptr));
+            addresses_.push_back(all[i].self);
+            set_.push_back(fragments_.back());
+        }
     }
 
     detail::lifetime_ptr<store_type> store_;
     std::vector<part> values_;
+    std::vector<stored_link> links_;
+    std::vector<detail::boxed_value> bound_;                // links for one call
     detail::array_list<detail::fragment_data*> set_;        // all; filled by `resolve`
     detail::array_list<detail::fragment_data*> fragments_;  // the fragments that have a value
     detail::array_list<const void*> addresses_;             // of these values

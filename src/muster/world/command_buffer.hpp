@@ -10,6 +10,7 @@
 #include <muster/base/array_list.hpp>
 #include <muster/base/slice.hpp>
 #include <muster/fwd.hpp>
+#include <muster/relation/link_argument.hpp>
 #include <muster/store/store.hpp>
 
 #include <cstddef>
@@ -36,7 +37,14 @@ namespace MUSTER_NAMESPACE {
 template <class Layout>
 class basic_command_buffer {
     template <class Arg>
-    using bound_value = detail::bound_value<Arg>;
+    using argument = detail::recorded_argument<Arg>;
+    template <class... Ts>
+    static constexpr bool may_repeat = (... || (detail::is_with<std::remove_cvref_t<Ts>> ||
+                                                detail::is_to<std::remove_cvref_t<Ts>>));
+    template <auto R>
+    using type_of = std::remove_cvref_t<decltype(R)>;
+    template <class R>
+    using value_of = detail::link_value_of<R>;
     using kind = detail::change_kind;
     using store_type = detail::store<Layout>;
 
@@ -65,15 +73,14 @@ public:
         store->submissions.put_ids(ids_);
     }
 
-    /// Records an entity with these components. Reserves its id at once; the entity is alive when
+    /// Records an entity with these components and links. Reserves its id at once; the entity is alive when
     /// the buffer is applied. Throws `errc::id_overflow`: see docs/threads.md. O(components); some
     /// calls take a lock, just long enough to hand out 64 ids.
     template <class... Ts>
     id_type spawn(Ts&&... values) {
-        static_assert(detail::all_differ<std::remove_cvref_t<Ts>...> ||
-                          (... || detail::is_with<std::remove_cvref_t<Ts>>),
+        static_assert(detail::all_differ<std::remove_cvref_t<Ts>...> || may_repeat<Ts...>,
                       "muster: component types must be distinct.");
-        return spawn_of(bound_value<Ts>(values)...);
+        return spawn_of<Ts...>(argument<Ts>(std::forward<Ts>(values))...);
     }
 
     /// Records `world::set`. This call and those below do what their namesakes of the world do,
@@ -82,10 +89,9 @@ public:
     template <class... Ts>
         requires(sizeof...(Ts) > 0 && !(... || detail::fragment_argument<Ts>))
     void set(at_type e, Ts&&... values) {
-        static_assert(detail::all_differ<std::remove_cvref_t<Ts>...> ||
-                          (... || detail::is_with<std::remove_cvref_t<Ts>>),
+        static_assert(detail::all_differ<std::remove_cvref_t<Ts>...> || may_repeat<Ts...>,
                       "muster: component types must be distinct.");
-        set_of(e, bound_value<Ts>(values)...);
+        set_of<Ts...>(e, argument<Ts>(std::forward<Ts>(values))...);
     }
     /// Records `world::set` of a fragment.
     template <detail::fragment_argument F, class T>
@@ -136,6 +142,50 @@ public:
         record(e, "remove", list);
     }
 
+    /// Records `world::relate`. The target may be an id that this buffer has spawned. If it is dead
+    /// when the buffer is applied, the policy of the relation decides, as at the end of a scope. An
+    /// unknown relation throws `errc::not_a_relation` then.
+    template <class R>
+    void relate(at_type source, at_type target, std::type_identity_t<R> value = R()) {
+        record_relate<R>(detail::fragment_name::of<R>(), source, target, std::move(value));
+    }
+    template <auto R>
+    void relate(at_type source, at_type target) {
+        relate<type_of<R>>(source, target);
+    }
+    template <detail::relation_argument R>
+    void relate(const R& relation, at_type source, at_type target, value_of<R> value = {}) {
+        record_relate<R>(detail::name_of_relation(relation), source, target, std::move(value));
+    }
+    /// Records `world::unrelate` of a link.
+    template <class R>
+    void unrelate(at_type source, at_type target) {
+        record_unrelate<R>(detail::fragment_name::of<R>(), source, target);
+    }
+    template <auto R>
+    void unrelate(at_type source, at_type target) {
+        unrelate<type_of<R>>(source, target);
+    }
+    template <detail::relation_argument R>
+    void unrelate(const R& relation, at_type source, at_type target) {
+        record_unrelate<R>(detail::name_of_relation(relation), source, target);
+    }
+    /// Records `world::unrelate` of all links of a source.
+    template <class R>
+    void unrelate(at_type source) {
+        record_link(source, "unrelate",
+                    detail::link_record<R>::describe_all(detail::fragment_name::of<R>()));
+    }
+    template <auto R>
+    void unrelate(at_type source) {
+        unrelate<type_of<R>>(source);
+    }
+    template <detail::relation_argument R>
+    void unrelate(const R& relation, at_type source) {
+        record_link(source, "unrelate",
+                    detail::link_record<R>::describe_all(detail::name_of_relation(relation)));
+    }
+
     // A tag as the entity, and a plain id as the fragment: refused; see `basic_tag_id`.
     template <class F>
         requires detail::names_plain_id<id_type, F>
@@ -174,12 +224,12 @@ private:
     friend class thread_calls;
 
     template <class... Args>
-    id_type spawn_of(bound_value<Args>... values) {
+    id_type spawn_of(argument<Args>... values) {
         store_type& store = store_.get();
         const detail::change list[] = {values.describe(kind::put)..., {}};
         detail::recording all(*changes_);
         changes_->add(kind::spawn, 0);
-        record_values(store, {0, {}}, {list, sizeof...(Args)});
+        record_values(store, {0, {}}, "spawn", {list, sizeof...(Args)});
         if (ids_.empty()) store.parallel.reserve_ids(ids_);
         const std::uint64_t made = ids_.back();
         ids_.pop_back();
@@ -187,21 +237,38 @@ private:
         return detail::to_id<Layout>(made);
     }
     template <class... Args>
-    void set_of(at_type e, bound_value<Args>... values) {
+    void set_of(at_type e, argument<Args>... values) {
         const detail::change list[] = {values.describe(kind::put)...};
         record(e, "set", list);
     }
-    void record_values(store_type& store, detail::target of,
+    template <class R>
+    void record_relate(const detail::fragment_name& relation, at_type source, at_type target,
+                       value_of<R>&& value) {
+        const detail::link_record<R> link(relation, target, std::move(value));
+        record_link(source, "relate", link.describe(kind::put));
+    }
+    template <class R>
+    void record_unrelate(const detail::fragment_name& relation, at_type source, at_type target) {
+        const detail::link_record<R> link(relation, target);
+        record_link(source, "unrelate", link.describe(kind::put));
+    }
+    void record_link(at_type source, const char* call, const detail::change& link) {
+        const detail::change list[] = {link};
+        record(source, call, list);
+    }
+    void record_values(store_type& store, detail::target of, const char* call,
                        detail::slice<const detail::change> list) {
-        for (const detail::change& given : list)
+        for (const detail::change& given : list) {
             store.parallel.refuse_impossible(given.fragment, of.where);
+            if (given.replay != nullptr) detail::refuse_impossible_link(store, given, call);
+        }
         for (const detail::change& given : list) changes_->add(given, of);
     }
     void record(at_type e, const char* call, detail::slice<const detail::change> list) {
         store_type& store = store_.get();
         store.parallel.refuse_impossible(e, call);
         detail::recording all(*changes_);
-        record_values(store, e, list);
+        record_values(store, e, call, list);
         all.keep();
     }
     /// Records a change of the whole entity.

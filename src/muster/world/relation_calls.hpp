@@ -6,6 +6,7 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/relation/entity_range.hpp>
 #include <muster/relation/link_query.hpp>
+#include <muster/relation/link_observer.hpp>
 #include <muster/relation/relation.hpp>
 #include <muster/relation/relation_ref.hpp>
 
@@ -405,7 +406,7 @@ private:
     template <class R>
     [[nodiscard]] ref find_relation(const R& relation) const noexcept {
         if constexpr (detail::is_run_time_relation<R>)
-            return ref::find(store_, store_.find_fragment(relation.id()));
+            return ref::find(store_, store_.template find_fragment<value_of<R>>(relation.id()));
         else
             return find_relation<R>();
     }

@@ -1,0 +1,295 @@
+// relation_model: entities with links, as naive as possible: every list is searched, every change that is
+// refused restores a copy of everything.
+#pragma once
+
+#include <muster/muster.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace muster::test::links {
+
+/// The relations of a story, by number.
+enum : std::size_t {
+    r_child_of,    // leveled, destroys
+    r_likes,       // many targets, with values
+    r_docked_at,   // exclusive, refuses
+    r_part_of,     // leveled, passes on, with values
+    r_depends_on,  // many targets, acyclic, destroys
+    r_follows,     // leveled
+    r_member_of,   // grouping, passes on
+    relation_count
+};
+
+struct rules {
+    bool is_exclusive, is_acyclic;
+    target_policy policy;
+};
+inline constexpr rules rules_of[relation_count] = {
+    {true, true, destroy_sources}, {false, false, remove_relation}, {true, false, refuse},
+    {true, true, pass_on},         {false, true, destroy_sources},  {true, true, remove_relation},
+    {true, false, pass_on},
+};
+
+/// What a change does to the links of one entity.
+struct step {
+    enum class kind {
+        relate,
+        unrelate,
+        unrelate_all,
+        clear,
+        destroy,
+        set_health,
+        set_burning,
+        remove_health,
+        remove_burning
+    } what;
+    std::size_t relation = 0;
+    int target = 0;
+    int value = 0;
+};
+
+struct refused {};  // a change that is not made
+
+/// Entities are numbers in the order of their creation.
+class relation_model {
+public:
+    struct link {
+        int target, value;
+    };
+    struct node {
+        bool is_alive = true;
+        std::optional<int> health;
+        std::optional<int> burning;  // sparse
+        std::string name;
+        std::vector<link> links[relation_count];
+        std::vector<int> sources[relation_count];
+    };
+    std::vector<node> all;
+    /// Whether a hook throws for this link; 0: none.
+    unsigned veto = 0;
+
+    [[nodiscard]] bool vetoes(std::size_t relation, int e, int target) const {
+        return veto != 0 &&
+               (static_cast<unsigned>(e) * 7 + static_cast<unsigned>(target) * 13 + relation * 3) %
+                       veto ==
+                   0;
+    }
+    int spawn() {
+        all.emplace_back();
+        return static_cast<int>(all.size()) - 1;
+    }
+    [[nodiscard]] bool alive(int e) const { return all[static_cast<std::size_t>(e)].is_alive; }
+    node& at(int e) { return all[static_cast<std::size_t>(e)]; }
+
+    /// Makes the changes of one entity, all or none. `is_commit`: a target may have died meanwhile.
+    bool apply(int e, const std::vector<step>& steps, bool is_commit) {
+        if (!alive(e)) return true;
+        const std::vector<node> before = all;
+        try {
+            change(e, steps, is_commit);
+            return true;
+        } catch (const refused&) {
+            all = before;
+            return false;
+        }
+    }
+    /// Destroys these and what depends on them, all or none.
+    bool destroy(const std::vector<int>& first, bool is_reset = false) {
+        const std::vector<node> before = all;
+        try {
+            end(first, is_reset);
+            return true;
+        } catch (const refused&) {
+            all = before;
+            return false;
+        }
+    }
+
+    void end_node(int e) {
+        at(e) = node();
+        at(e).is_alive = false;
+    }
+    /// How many links are above an entity.
+    [[nodiscard]] unsigned level(std::size_t r, int e) const {
+        unsigned count = 0;
+        for (const node* up = &all[static_cast<std::size_t>(e)]; !up->links[r].empty(); ++count)
+            up = &all[static_cast<std::size_t>(up->links[r][0].target)];
+        return count;
+    }
+
+private:
+    void change(int e, const std::vector<step>& steps, bool is_commit) {
+        for (const step& made : steps)
+            if (made.what == step::kind::destroy) return end({e}, false);
+        node& self = at(e);
+        std::optional<int> points = self.health, heat = self.burning;
+        std::vector<link> links[relation_count];
+        bool is_touched[relation_count] = {};
+        bool is_cleared[relation_count] = {};
+        std::set<int> assigned[relation_count];
+        for (std::size_t r = 0; r < relation_count; ++r) links[r] = self.links[r];
+        const auto forget = [&](std::size_t r) {
+            links[r].clear();
+            assigned[r].clear();
+            is_touched[r] = is_cleared[r] = true;
+        };
+        for (const step& made : steps) {
+            std::vector<link>& own = links[made.relation];
+            const auto known = std::ranges::find(own, made.target, &link::target);
+            switch (made.what) {
+            case step::kind::set_health: points = made.value; break;
+            case step::kind::set_burning: heat = made.value; break;
+            case step::kind::remove_health: points = std::nullopt; break;
+            case step::kind::remove_burning: heat = std::nullopt; break;
+            case step::kind::relate:
+                is_touched[made.relation] = true;
+                if (rules_of[made.relation].is_exclusive) {
+                    own.assign(1, {made.target, made.value});
+                    assigned[made.relation] = {made.target};
+                    break;
+                }
+                assigned[made.relation].insert(made.target);
+                if (known != own.end())
+                    known->value = made.value;
+                else
+                    own.push_back({made.target, made.value});
+                break;
+            case step::kind::unrelate:
+                if (known == own.end()) break;
+                is_touched[made.relation] = true;
+                own.erase(known);
+                assigned[made.relation].erase(made.target);
+                break;
+            case step::kind::unrelate_all: forget(made.relation); break;
+            case step::kind::clear:
+                points = heat = std::nullopt;
+                for (std::size_t r = 0; r < relation_count; ++r) forget(r);
+                break;
+            default: break;
+            }
+        }
+        // Dead targets, in the order in which the relations were named.
+        std::vector<std::size_t> named;
+        for (const step& made : steps)
+            if ((made.what == step::kind::relate || made.what == step::kind::unrelate) &&
+                std::ranges::find(named, made.relation) == named.end())
+                named.push_back(made.relation);
+        for (const std::size_t r : named)
+            for (std::size_t i = links[r].size(); i-- != 0;)
+                if (const link made = links[r][i]; !alive(made.target)) {
+                    if (!is_commit) throw refused();
+                    if (rules_of[r].policy == destroy_sources) return end({e}, false);
+                    if (rules_of[r].policy == refuse) throw refused();
+                    links[r].erase(links[r].begin() + static_cast<std::ptrdiff_t>(i));
+                    assigned[r].erase(made.target);
+                }
+        for (std::size_t r = 0; r < relation_count; ++r) {
+            if (!is_touched[r]) continue;
+            const std::vector<link> old = self.links[r];
+            const auto has = [](const std::vector<link>& in, int target) {
+                return std::ranges::find(in, target, &link::target) != in.end();
+            };
+            for (const link& gone : old)
+                if (!has(links[r], gone.target) &&
+                    !(rules_of[r].is_exclusive && !links[r].empty()) && vetoes(r, e, gone.target))
+                    throw refused();
+            // A list that is cleared and filled again is a new one; else the links that stay keep
+            // their places.
+            for (const link& made : links[r]) {
+                const bool is_new = !has(old, made.target);
+                if (rules_of[r].is_acyclic && is_new && reaches(r, made.target, e)) throw refused();
+                if (assigned[r].contains(made.target) && vetoes(r, e, made.target)) throw refused();
+            }
+            const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
+            for (const link& gone : old)
+                if (is_replaced || !has(links[r], gone.target))
+                    std::erase(at(gone.target).sources[r], e);
+            for (const link& made : links[r])
+                if (is_replaced || !has(old, made.target)) at(made.target).sources[r].push_back(e);
+            self.links[r] = links[r];
+        }
+        self.health = points;
+        self.burning = heat;
+    }
+
+    /// Whether links lead from `from` to `wanted`.
+    bool reaches(std::size_t r, int from, int wanted) {
+        std::set<int> seen;
+        std::vector<int> open{from};
+        while (!open.empty()) {
+            const int e = open.back();
+            open.pop_back();
+            if (e == wanted) return true;
+            if (seen.insert(e).second)
+                for (const link& up : at(e).links[r]) open.push_back(up.target);
+        }
+        return false;
+    }
+
+    void end(const std::vector<int>& first, bool is_reset) {
+        std::set<int> dying;
+        std::vector<int> open = first;
+        while (!open.empty()) {
+            const int e = open.back();
+            open.pop_back();
+            if (!alive(e) || !dying.insert(e).second) continue;
+            for (std::size_t r = 0; r < relation_count; ++r)
+                if (rules_of[r].policy == destroy_sources)
+                    open.insert(open.end(), at(e).sources[r].begin(), at(e).sources[r].end());
+        }
+        for (const int e : dying)
+            for (std::size_t r = 0; r < relation_count; ++r) {
+                for (const int source : at(e).sources[r])
+                    if (!dying.contains(source) && rules_of[r].policy == refuse && !is_reset)
+                        throw refused();
+                for (const link& gone : at(e).links[r])
+                    if (vetoes(r, e, gone.target)) throw refused();
+                for (const int source : at(e).sources[r]) {
+                    if (dying.contains(source)) continue;
+                    const int to = survivor(r, e, dying);
+                    if (rules_of[r].policy != pass_on || to < 0 || to == source
+                            ? vetoes(r, source, e)
+                            : vetoes(r, source, to))
+                        throw refused();
+                }
+            }
+        struct moved_link {
+            std::size_t relation;
+            int source, to;
+        };
+        std::vector<moved_link> moved;
+        for (const int e : dying) {
+            for (std::size_t r = 0; r < relation_count; ++r) {
+                for (const int source : at(e).sources[r]) {
+                    if (dying.contains(source)) continue;
+                    const int to = survivor(r, e, dying);
+                    if (rules_of[r].policy == pass_on && to >= 0 && to != source) {
+                        at(source).links[r][0].target = to;
+                        moved.push_back({r, source, to});
+                    } else {
+                        std::erase_if(at(source).links[r],
+                                      [&](const link& made) { return made.target == e; });
+                    }
+                }
+                for (const link& made : at(e).links[r])
+                    if (!dying.contains(made.target)) std::erase(at(made.target).sources[r], e);
+            }
+        }
+        for (const auto& [r, source, to] : moved) at(to).sources[r].push_back(source);
+        for (const int e : dying) end_node(e);
+    }
+    [[nodiscard]] int survivor(std::size_t r, int e, const std::set<int>& dying) {
+        if (rules_of[r].policy != pass_on) return -1;
+        for (std::size_t left = dying.size(); e >= 0 && dying.contains(e); --left)
+            e = left == 0 ? -1 : at(e).links[r].empty() ? -1 : at(e).links[r][0].target;
+        return e;
+    }
+};
+
+}  // namespace muster::test::links
