@@ -305,6 +305,26 @@ TYPED_TEST(hostile_relations, flecs_a_recycled_target_does_not_inherit_its_sourc
     }
 }
 
+TYPED_TEST(hostile_relations, unrelating_a_dead_target_leaves_the_link_to_the_entity_with_its_key) {
+    auto& w = this->world_;
+    const auto a = w.spawn(), other = w.spawn(), gone = w.spawn();
+    w.destroy(gone);
+    const auto next = w.spawn();
+    ASSERT_EQ(next.key(), gone.key());
+    w.set(a, to<likes>(next, likes{3}), to<likes>(other));
+    w.template relate<likes>(a, a);
+    w.defer();
+    EXPECT_FALSE(w.template unrelate<likes>(a, gone));
+    w.commit();
+    basic_command_buffer<TypeParam> b{w};
+    b.template unrelate<likes>(a, gone);
+    b.template relate<likes>(a, gone, likes{4});  // dead, so dropped
+    w.submit(b);
+    EXPECT_EQ(w.template link<likes>(a, next).strength, 3);
+    EXPECT_EQ(list_of(w.template sources<likes>(next)), this->ids(a));
+    EXPECT_EQ(w.template targets<likes>(a).size(), 3u);
+}
+
 TYPED_TEST(hostile_relations, flecs_bulk_creation_keeps_links) {
     auto& w = this->world_;
     const auto root = w.spawn(), bob = w.spawn();

@@ -90,7 +90,10 @@ std::uint32_t relation_data::find_place(std::uint64_t source, const link_list& l
     if (sources == nullptr) return list.ends().places();
     if (list.ends().places() <= sources->places()) return list.ends().find(target);
     const std::uint32_t at = sources->find(source);
-    return at != sources->places() ? (*sources)[at].place : list.ends().places();
+    if (at == sources->places()) return list.ends().places();
+    const std::uint32_t place = (*sources)[at].place;
+    // A dead target may share its key with a living one.
+    return list.ends()[place].other == target ? place : list.ends().places();
 }
 
 std::size_t relation_data::count_targets(std::uint64_t source) const noexcept {
