@@ -242,6 +242,23 @@ TYPED_TEST(prefabs_of, sparse_fragments_are_inherited) {
     EXPECT_EQ(seen, 17);
 }
 
+TYPED_TEST(prefabs_of, a_query_notices_each_of_many_sparse_fragments_of_a_prefab) {
+    auto& w = this->world_;
+    w.template define<place>().sparse().inherited();
+    for (int i = 0; i < 80; ++i) {
+        const auto more = w.template fragment<int>();
+        w.define(more).sparse().inherited();
+    }
+    const auto prototype = w.spawn(prefab);
+    (void)w.spawn(to(is_a, prototype));
+    const auto places = w.template query<const place>();
+    EXPECT_EQ(places.count(), 0u);
+    w.set(prototype, place{1});
+    EXPECT_EQ(places.count(), 1u);
+    w.template remove<place>(prototype);
+    EXPECT_EQ(places.count(), 0u);
+}
+
 TYPED_TEST(prefabs_of, fragments_made_at_run_time_are_inherited) {
     auto& w = this->world_;
     const auto armor = w.template fragment<int>("armor");

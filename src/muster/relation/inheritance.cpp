@@ -81,16 +81,17 @@ auto inheritance::find(std::uint64_t prefab, const fragment_data& fragment) cons
 }
 
 /// Returns the fragments of a prefab, as far as the result of `outside` depends on them: its chunk, and
-/// the sparse fragments that it has of those that are inherited. Never 0.
+/// the sparse fragments that it has of those that are inherited, as a hash. Never 0.
 std::uint64_t inheritance::state_of(std::uint64_t prefab, chunk_index chunk) const noexcept {
     std::uint64_t state = to_int(chunk) + 1;
     for (const entry* known : inherited_) {
         if (known == nullptr) continue;
         const fragment_data& fragment = engine_.fragments.lookup(known->id);
         if (is_inherited(fragment) && fragment.sparse_values != nullptr)
-            state = state << 1 | (fragment.sparse_values->has(prefab) ? 1u : 0u);
+            state =
+                (state * 2 + (fragment.sparse_values->has(prefab) ? 1 : 0)) * 0x9E37'79B9'7F4A'7C15;
     }
-    return state;
+    return state | std::uint64_t{1} << 63;
 }
 
 /// Compares the prefabs of all chunks of instances with their state at the last call. A loop over these

@@ -195,13 +195,13 @@ public:
     }
 
     [[nodiscard]] bool has(id_type e, const fragment_data& fragment) const noexcept {
-        if (fragment.sparse_values != nullptr) {
-            if (fragment.sparse_values->template find_of<Layout>(e.value()) != no_slot) return true;
-        } else if (const record_type* const found = find(e);
-                   found != nullptr && fragment.base(found->chunk()) != nullptr) {
-            return true;
+        if (fragment.sparse_values == nullptr) [[likely]] {
+            const record_type* const found = find(e);
+            if (found != nullptr && fragment.base(found->chunk()) != nullptr) return true;
+            if (fragment.alias == nullptr) [[likely]]
+                return false;
         }
-        return fragment.alias != nullptr && has(e, *fragment.alias);
+        return has_outside_chunks(e, fragment);
     }
 
     /// Returns the sparse set of T, or null if T is not sparse.
@@ -363,6 +363,10 @@ public:
         if (!alive(of.id)) [[unlikely]]
             errors.raise_not_alive(of, call);
     }
+
+private:
+    /// The part of `has` for sparse fragments, and for those that another one stands for.
+    [[nodiscard]] bool has_outside_chunks(id_type e, const fragment_data& fragment) const noexcept;
 
 protected:
     explicit component_access(const world_options& options, settings of_file = {});

@@ -32,6 +32,15 @@ component_access<Layout>::component_access(const world_options& options, setting
 }
 
 template <class Layout>
+bool component_access<Layout>::has_outside_chunks(id_type e,
+                                                  const fragment_data& fragment) const noexcept {
+    if (fragment.sparse_values != nullptr &&
+        fragment.sparse_values->template find_of<Layout>(e.value()) != no_slot)
+        return true;
+    return fragment.alias != nullptr && has(e, *fragment.alias);
+}
+
+template <class Layout>
 auto component_access<Layout>::next_after(id_type e) const noexcept -> id_type {
     const auto& pool = table_.pool();
     if (table_.has_guests() && e && e.world() != pool.world()) return table_.guests()->next(e);
