@@ -2,6 +2,7 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/engine/run.hpp>
 #include <muster/entity/destroy_participant.hpp>
+#include <muster/type/value_participant.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +28,26 @@ bool destroyer::concerns_rooms(const chunk_data& chunk) const noexcept {
     if (participants_.empty()) return false;
     return chunk.is_followed || chunk.has_participants ||
            engine_.entities.next_marked(chunk, 0, engine_.marks) < chunk.size;
+}
+
+/// Destroys an entity on which no other depends, and of which only participants are to be told. Returns
+/// false, and has changed nothing, if that is not so.
+bool destroyer::destroy_alone(target of) {
+    const chunk_data& here = engine_.components.chunk_of(of.id);
+    if (!here.has_participants || here.is_followed || !engine_.gate.is_idle() ||
+        engine_.notifier.calls_at_death() || engine_.marks.test(engine_.entities.key_of(of.id)))
+        return false;
+    for (const fragment_data* fragment : here.fragments)
+        if (fragment->participant != nullptr ? !fragment->participant->is_quiet()
+                                             : fragment->hooks.has(remove_hooks))
+            return false;
+    record_provenance(of);
+    for (const fragment_data* fragment : here.fragments)
+        if (fragment->participant != nullptr)
+            fragment->participant->end_quietly(of.id, engine_.components.find(of.id, *fragment));
+    engine_.entities.remove_row(of.id, engine_.components.chunk_of(of.id), engine_.gate);
+    engine_.entities.destroy(of.id);  // without a mark, nothing else is stored by its key
+    return true;
 }
 
 /// Whether other entities may depend on this one.
@@ -74,6 +95,7 @@ bool destroyer::destroy(target of) {
     }
     engine_.errors.refuse_away(of, at, "destroy");
     if (is_recorded) return record(of);
+    if (destroy_alone(of)) return true;
     const bool is_depended_on = has_dependents(of.id);
     if (engine_.notifier.notifies_remove(engine_.components.chunk_of(of.id)) ||
         (is_depended_on && engine_.notifier.has_any()) ||
@@ -154,7 +176,7 @@ std::size_t destroyer::destroy(slice<const std::uint64_t> all, const std::source
     if (!is_recorded && !participants_.empty() && std::ranges::any_of(all, [&](std::uint64_t e) {
             return is_living(e) && concerns_rooms(e);
         })) {
-        destroy_set living;  // one operation: they may depend on each other
+        destroy_set living(engine_.entities);  // one operation: they may depend on each other
         for (const std::uint64_t e : all)
             if (is_living(e)) {
                 engine_.errors.refuse_away({e, where}, engine_.entities.locate(e), "destroy");

@@ -95,6 +95,7 @@ private:
     /// Does those parts of the destruction of these entities, one by one, that may run out of
     /// memory: provenance, and room in the logs of observers.
     void prepare(slice<const std::uint64_t> all, const std::source_location& where);
+    bool destroy_alone(target of);
     [[nodiscard]] bool has_dependents(std::uint64_t e) const noexcept;
     void forget(std::uint64_t e) noexcept;
     void finish(std::uint64_t e) noexcept;
@@ -113,7 +114,7 @@ private:
 
     engine& engine_;
     array_list<destroy_participant*> participants_;
-    bool is_forced_ = false;                 // participants are not asked whether they permit it
+    bool is_forced_ = false;  // participants are not asked whether they permit it
     bool is_undo_ = false;    // see `destroy_set::is_undo`
 };
 

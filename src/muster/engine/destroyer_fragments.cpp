@@ -14,6 +14,8 @@ namespace MUSTER_NAMESPACE::detail {
 
 /// Everything that one operation destroys.
 struct destroyer::cascade {
+    explicit cascade(const entity_directory& entities) noexcept : dying(entities) {}
+
     destroy_set dying;
     array_list<fragment_data*> gone;   // the fragments among them
     array_list<fragment_loss> losing;  // of entities that survive: first those for `move_losers`,
@@ -47,15 +49,19 @@ void destroyer::collect(slice<const std::uint64_t> first, cascade& all) {
             for (destroy_participant* room : participants_) room->collect(all.dying, from);
             continue;
         }
-        fragment_data* const fragment = engine_.fragments.find(all.dying.all()[i++]);
+        const std::uint64_t e = all.dying.all()[i++];
+        if (!engine_.marks.test(engine_.entities.key_of(e))) continue;
+        fragment_data* const fragment = engine_.fragments.find(e);
         if (fragment == nullptr) continue;
         all.add(*fragment);
         if (!fragment->destroys_owners) continue;
-        for (const std::uint64_t e : engine_.components.owners_of(*fragment)) all.dying.add(e);
+        for (const std::uint64_t owner : engine_.components.owners_of(*fragment))
+            all.dying.add(owner);
     }
     if (!is_forced_)
         for (const destroy_participant* room : participants_) room->check(all.dying);
-    for (destroy_participant* room : participants_) room->arrange(all.dying);
+    if (engine_.notifier.has_any())
+        for (destroy_participant* room : participants_) room->arrange(all.dying);
     for (destroy_participant* room : participants_) room->release(all.dying, all.losing);
     all.losing.erase_if([&](const fragment_loss& lost) { return all.has(*lost.fragment); });
     all.moving = all.losing.size();
@@ -100,7 +106,7 @@ void destroyer::notify(cascade& all) {
         else
             notify_one();
     };
-    for (const std::uint64_t e : all.dying.all()) call([&] { hooks.dying(e); });
+    for (const std::uint64_t e : all.dying.ordered()) call([&] { hooks.dying(e); });
     for (const fragment_loss& lost : all.losing)
         if (!lost.is_regrouped)
             call([&] { hooks.ending(lost.e, engine_.entities.locate(lost.e), *lost.fragment); });
@@ -113,7 +119,7 @@ void destroyer::notify(cascade& all) {
 
 void destroyer::destroy_together(slice<const std::uint64_t> first,
                                  const std::source_location& where) {
-    cascade all;
+    cascade all(engine_.entities);
     all.dying.is_undo = is_undo_;
     scope_guard undo([&] {
         for (destroy_participant* room : participants_) room->cancel(all.dying);
@@ -161,14 +167,21 @@ void destroyer::destroy_together(slice<const std::uint64_t> first,
         if (place->index != chunk_index{})
             place->prepare_rows(arrivals[place] += 1, engine_.graph.row_limit(), {});
     }
-    for (const std::uint64_t e : dying) record_provenance({e, where});
+    for (std::size_t i = 0; i < dying.size() && engine_.gate.keeps_provenance; ++i)
+        record_provenance({dying[i], where});
+    constexpr std::size_t many = 64;
+    if (dying.size() >= many && all.gone.empty()) all.dying.divide(engine_.graph);
 
     undo.dismiss();
     for (destroy_participant* room : participants_) room->finish(all.dying);
-    for (const std::uint64_t e : dying) engine_.notifier.note_removal(e);
+    const slice<const std::uint64_t> ordered = all.dying.ordered();
+    for (std::size_t i = 0; i < ordered.size() && engine_.notifier.has_any(); ++i)
+        engine_.notifier.note_removal(ordered[i]);
     for (const fragment_loss& lost : all.losing)
         if (!lost.is_regrouped) engine_.notifier.note_removal(lost.e, *lost.fragment);
-    for (std::size_t i = dying.size(); i-- != 0;) finish(dying[i]);
+    const slice<const std::uint64_t> rest = all.dying.rest();
+    for (std::size_t i = rest.size(); i-- != 0;) finish(rest[i]);
+    for (chunk_data* chunk : all.dying.whole()) destroy_rows(*chunk, 0);
     for (const chunk_loss& planned : losses)
         if (planned.from->size != 0) move_rows(*planned.from, *planned.step);
     for (const entity_loss& planned : moves) lose(planned);

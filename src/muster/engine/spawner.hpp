@@ -167,6 +167,7 @@ private:
     void write_rows(chunk_data& into, std::size_t count, const row_values& given,
                     const row_origin& origin);
     void append_clones(cloned_rows& rows, row_origin origin);
+    void commit_clones(slice<const cloned_rows> all, id_span made);
     void undo_clones(const cloned_rows& rows) noexcept;
     void create_rows(chunk_data& into, std::size_t count, const row_values& given,
                      const row_origin& origin);

@@ -2,7 +2,9 @@
 #include <muster/base/scope_guard.hpp>
 #include <muster/engine/run.hpp>
 #include <muster/engine/staging.hpp>
+#include <muster/type/value_participant.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -33,6 +35,15 @@ void spawner::refuse_clones(slice<const cloned_rows> all) {
         refuse_rows(rows.out.count, *rows.given_chunk, &rows.prototype);
 }
 
+namespace {
+
+/// Returns the value of a clone; its fragment is not sparse.
+std::byte* value_of(const cloned_rows& rows, const fragment_data& fragment, std::size_t number) {
+    return fragment.base(rows.into->index) + (rows.first + number) * fragment.type->size;
+}
+
+}  // namespace
+
 void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_translator& translate) {
     const writer_guard writer(engine_, "clone");
     std::vector<std::unique_ptr<staging>> staged;
@@ -44,10 +55,14 @@ void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_transla
         for (std::size_t i = 0; i < placed; ++i) staged[i]->keep();  // they are gone
     });
     engine_.entities.prepare(made.count);
+    chunk_data* last = nullptr;  // children of one parent often have the same fragments
+    chunk_data* last_part = nullptr;
     for (cloned_rows& rows : all) {
         const location at = engine_.entities.locate(rows.prototype.id);
         chunk_data& original = engine_.graph.at(at.chunk);
-        chunk_data& part = engine_.catalog.cloned_part(original);
+        if (&original != last) last_part = &engine_.catalog.cloned_part(original);
+        last = &original;
+        chunk_data& part = *last_part;
         if (engine_.sparse.has_any(rows.prototype.id) ||
             engine_.catalog.has_sparse_part(*rows.given_chunk) ||
             engine_.catalog.has_sparse_part(part)) {
@@ -68,11 +83,44 @@ void spawner::clone_rows(slice<cloned_rows> all, id_span made, const row_transla
         if (rows.into->index != chunk_index{}) rows.first = rows.into->size - rows.out.count;
     }
     for (std::size_t i = 0; i < all.size(); ++i) translate(all[i], shown[i].fragments);
+    // The participants move entities that are in the chunk of another group.
+    const auto changes_group = [&](const cloned_rows& rows) {
+        return std::ranges::any_of(rows.into->fragments, [&](const fragment_data* fragment) {
+            const value_participant* const room = fragment->participant;
+            return room != nullptr && fragment->has_word &&
+                   (rows.given_chunk->has(*fragment) ||
+                    room->word_of(value_of(rows, *fragment, 0)) != rows.into->word_of(*fragment));
+        });
+    };
+    const auto notifies = [&](const cloned_rows& rows) {
+        return engine_.notifier.notifies_first(*rows.into, *rows.into) || changes_group(rows);
+    };
+    if (staged.empty() && std::ranges::none_of(all, notifies)) {
+        rollback.dismiss();
+        return commit_clones(all, made);
+    }
     scope whole(engine_);
     engine_.notifier.inserted(shown);
     rollback.dismiss();
     for (const auto& values : staged) values->keep();
     finish(made, [&] { whole.commit(); });
+}
+
+/// Shows clones to the participants, if no one else is to be notified of them.
+void spawner::commit_clones(slice<const cloned_rows> all, id_span made) {
+    scope_guard rollback([&] {
+        for (std::size_t i = made.count; i-- != 0;) engine_.destroyer.rollback_spawn(made.at(i));
+    });
+    for (const cloned_rows& rows : all)
+        for (const fragment_data* fragment : rows.into->fragments) {
+            value_participant* const room = fragment->participant;
+            for (std::size_t i = 0; room != nullptr && i < rows.out.count; ++i) {
+                void* const value = value_of(rows, *fragment, i);
+                room->prepare_first(value);
+                room->commit_first(rows.out.at(i), value);
+            }
+        }
+    rollback.dismiss();
 }
 
 /// Creates the rows of one prototype, without sparse fragments.

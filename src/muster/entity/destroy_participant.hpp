@@ -16,6 +16,9 @@
 #include <muster/base/array_list.hpp>
 #include <muster/base/config.hpp>
 #include <muster/base/slice.hpp>
+#include <muster/base/sparse_array.hpp>
+#include <muster/entity/entity_directory.hpp>
+#include <muster/storage/chunk_graph.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,27 +26,77 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
-/// The entities that one operation destroys, each once, in the order of their hooks.
+/// The entities that one operation destroys, each once, in the order in which they were added.
 class destroy_set {
 public:
+    explicit destroy_set(const entity_directory& entities) noexcept : entities_(entities) {}
+
     /// Adds a living entity. Returns false if it is there already. May throw.
     bool add(std::uint64_t e) {
-        if (!has_.insert(e).second) return false;
+        if (entities_.is_guest(e)) {  // the key is that of a native entity
+            if (!guests_.insert(e).second) return false;
+        } else {
+            std::uint64_t& word = bits_.ensure(entities_.key_of(e) / 64, 0);
+            if ((word & bit_of(e)) != 0) return false;
+            word |= bit_of(e);
+        }
         all_.push_back(e);
         return true;
     }
-    /// Sets another order of the same entities.
-    void arrange(array_list<std::uint64_t>& order) noexcept { all_.swap(order); }
-    [[nodiscard]] bool has(std::uint64_t e) const { return has_.contains(e); }
+    /// Sets the order of their hooks.
+    void arrange(array_list<std::uint64_t>& order) noexcept { ordered_.swap(order); }
+    [[nodiscard]] slice<const std::uint64_t> ordered() const noexcept {
+        return ordered_.empty() ? all_ : ordered_;
+    }
+    /// Whether a living entity is among them.
+    [[nodiscard]] bool has(std::uint64_t e) const {
+        if (entities_.is_guest(e)) return guests_.contains(e);
+        const std::uint64_t* const word = bits_.find(entities_.key_of(e) / 64);
+        return word != nullptr && (*word & bit_of(e)) != 0;
+    }
     [[nodiscard]] slice<const std::uint64_t> all() const noexcept { return all_; }
     [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
 
+    /// Divides them: `whole` are chunks of which all entities are destroyed, `rest` the entities in
+    /// other chunks. Without this call, no chunk is whole. May throw.
+    void divide(const chunk_graph& graph) {
+        array_list<chunk_index> places;
+        array_list<std::size_t> counts(graph.end(), 0);
+        places.reserve(all_.size());
+        for (const std::uint64_t e : all_) {
+            places.push_back(entities_.locate(e).chunk);
+            ++counts[to_int(places.back())];
+        }
+        const auto is_whole = [&](const chunk_data& chunk) {
+            return chunk.index != chunk_index{} && !chunk.has_guests && !chunk.is_away &&
+                   counts[to_int(chunk.index)] == chunk.size;
+        };
+        for (chunk_data* chunk : graph.all())
+            if (chunk->size != 0 && is_whole(*chunk)) whole_.push_back(chunk);
+        for (std::size_t i = 0; i < all_.size(); ++i)
+            if (!is_whole(graph.at(places[i]))) rest_.push_back(all_[i]);
+        is_divided_ = true;
+    }
+    [[nodiscard]] slice<chunk_data* const> whole() const noexcept { return whole_; }
+    [[nodiscard]] slice<const std::uint64_t> rest() const noexcept {
+        return is_divided_ ? rest_ : all_;
+    }
     /// The creation of an entity is undone: a hook that throws cannot prevent it.
     bool is_undo = false;
 
 private:
+    [[nodiscard]] std::uint64_t bit_of(std::uint64_t e) const noexcept {
+        return std::uint64_t{1} << entities_.key_of(e) % 64;
+    }
+
+    const entity_directory& entities_;
     array_list<std::uint64_t> all_;
-    std::unordered_set<std::uint64_t> has_;
+    array_list<std::uint64_t> ordered_;         // by `arrange`
+    sparse_array<std::uint64_t> bits_;          // by key / 64
+    std::unordered_set<std::uint64_t> guests_;  // those that are guests
+    array_list<chunk_data*> whole_;
+    array_list<std::uint64_t> rest_;
+    bool is_divided_ = false;
 };
 
 struct fragment_data;
@@ -68,7 +121,7 @@ public:
     /// Throws if exactly these may not be destroyed. Not called by `reset`, which destroys all,
     /// nor for an entity whose creation is undone.
     virtual void check(const destroy_set& dying) const = 0;
-    /// Puts the entities into the order of their hooks.
+    /// Sets the order of the entities' hooks. Not called if no one is notified.
     virtual void arrange(destroy_set&) {}
     /// Adds what living entities outside of the operation lose by it, and their new words; each
     /// fragment once. May throw.

@@ -30,11 +30,6 @@ void link_mirror::begin() noexcept {
 // ---- planning ----------------------------------------------------------------------------------
 
 void link_mirror::plan(const link_step& step) {
-    const std::uint64_t null = engine_.entities.null();
-    const hook_kind kind = step.to == null     ? hook_kind::remove
-                           : step.from == null ? hook_kind::insert
-                                               : hook_kind::assign;
-    relation_.links().hooks.prepare(kind, changes_.size() + 2);
     changes_.push_back({step});
 }
 
@@ -122,7 +117,6 @@ void link_mirror::call_hooks() {
 
 void link_mirror::apply() noexcept {
     if (changes_.empty()) return;
-    const std::uint64_t null = engine_.entities.null();
     for (auto& [e, list] : pending_)
         if (list.slot != no_slot)
             relation_.links().sparse_values->attach(e, std::exchange(list.slot, no_slot));
@@ -135,13 +129,8 @@ void link_mirror::apply() noexcept {
             else
                 apply_list(made);
     }
-    for (const change& made : changes_) {
+    for (const change& made : changes_)
         engine_.changes.mark_written(made.step.e, relation_.links());
-        relation_.links().hooks.note(made.step.to == null     ? hook_kind::remove
-                                     : made.step.from == null ? hook_kind::insert
-                                                              : hook_kind::assign,
-                                     made.step.e);
-    }
     if (!relation_.is_exclusive) end_lists();
 }
 

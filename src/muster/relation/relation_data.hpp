@@ -97,6 +97,7 @@ public:
     [[nodiscard]] bool is_quiet() const noexcept override;
     void prepare_first(const void* value) override;
     void commit_first(std::uint64_t e, void* value) noexcept override;
+    void end_quietly(std::uint64_t e, const void* value) noexcept override;
     void ending(std::uint64_t e, const void* value) override;
 
     // ---- steps of changes ----------------------------------------------------------------------
@@ -108,6 +109,8 @@ public:
     void reserve_source(const link_step& made);
     /// Calls the hooks of one link.
     void call(hook_kind kind, const link_step& what);
+    /// Calls its hooks, and notes it for observers.
+    void call_and_note(hook_kind kind, const link_step& what);
     /// Closes the holes of a source's list, or of a target's, if there are many.
     void close_holes(link_list& list) const noexcept;
     void close_holes(std::uint64_t target) noexcept;
@@ -130,7 +133,7 @@ public:
     // ---- destruction: see `destroy_participant` ------------------------------------------------
 
     void collect(destroy_set& dying, std::uint64_t e) const;
-    void check(const destroy_set& dying, std::uint64_t e) const;
+    void check(const destroy_set& dying) const;
     void release(const destroy_set& dying, array_list<fragment_loss>& losses);
     void prepare(const destroy_set& dying);
     void cancel(const destroy_set& dying) noexcept;
@@ -187,11 +190,12 @@ private:
     effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
     link_list& insert_list(std::uint64_t e, link_list&& list);
     link_array& reserve_sources(std::uint64_t target);
-    void call_and_note(hook_kind kind, const link_step& what);
     void list_notes(const destroy_set& dying, destruction& made);
     void prepare_notes(const array_list<link_note>& all);
     void note(array_list<link_note>& all) noexcept;
     [[nodiscard]] chunk_data* find_plain_chunk(slice<fragment_data* const> set, std::uint64_t word);
+    bool leave_survivors(const destroy_set& dying) noexcept;
+    void refuse_end(const destroy_set& dying, std::uint64_t e) const;
     [[nodiscard]] bool is_listed(std::uint64_t e, const link_end& target) const noexcept;
     void drop_sources(std::uint64_t target) noexcept;
     [[nodiscard]] std::uint64_t survivor(std::uint64_t target, const destroy_set& dying) const;

@@ -18,8 +18,13 @@ void relation_data::collect(destroy_set& dying, std::uint64_t e) const {
     each_source(e, [&](const link_end& source) { dying.add(source.other); });
 }
 
-void relation_data::check(const destroy_set& dying, std::uint64_t e) const {
-    if (policy != target_policy::refuse || dying.has(links_->id)) return;
+void relation_data::check(const destroy_set& dying) const {
+    if (policy != target_policy::refuse || sources_.empty() || dying.has(links_->id)) return;
+    for (const std::uint64_t e : dying.all()) refuse_end(dying, e);
+}
+
+/// Throws if a source survives this entity.
+void relation_data::refuse_end(const destroy_set& dying, std::uint64_t e) const {
     std::size_t count = 0;
     std::uint64_t first = engine_.entities.null();
     each_source(e, [&](const link_end& source) {
@@ -44,7 +49,8 @@ std::uint64_t relation_data::survivor(std::uint64_t target, const destroy_set& d
 void relation_data::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
     destruction made{&dying, {}, {}, {}, {}};
     if (own_.hooks.has_logs()) list_notes(dying, made);
-    if (dying.has(links_->id)) {
+    if (policy == target_policy::destroy_sources || sources_.empty() ||
+        dying.has(links_->id)) {  // no source survives with a link
         if (!made.notes.empty()) destructions_.push_back(std::move(made));
         return;
     }
@@ -150,18 +156,40 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         const busy_guard busy(engine_.gate);
         for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);
     }
-    for (const std::uint64_t e : dying.all())
-        each_target(e, [&](const link_end& target) {
-            if (!dying.has(target.other) && is_listed(e, target))
-                find_sources(target.other)->erase(target.place);
-        });
+    const bool has_left = leave_survivors(dying);
     for (const std::uint64_t e : dying.all()) drop_sources(e);
     for (const link_step& link : made.shrunk)
         if (link_list* const list = find_list(link.e)) close_holes(*list);
-    for (const std::uint64_t e : dying.all())
-        each_target(e, [&](const link_end& target) {
+    for (std::size_t i = 0; i < dying.size() && has_left; ++i)
+        each_target(dying.all()[i], [&](const link_end& target) {
             if (!dying.has(target.other)) close_holes(target.other);
         });
+}
+
+/// Removes the links of these entities from the lists of targets that survive. Returns whether there
+/// were any.
+bool relation_data::leave_survivors(const destroy_set& dying) noexcept {
+    bool has_left = false;
+    const auto leave = [&](std::uint64_t e, const link_end& target) {
+        if (dying.has(target.other) || !is_listed(e, target)) return;
+        find_sources(target.other)->erase(target.place);
+        has_left = true;
+    };
+    for (const std::uint64_t e : dying.rest())
+        each_target(e, [&](const link_end& target) { leave(e, target); });
+    for (const chunk_data* chunk : dying.whole()) {
+        const std::byte* const base = is_exclusive ? links_->base(chunk->index) : nullptr;
+        for (std::size_t row = 0; row < chunk->size; ++row) {
+            if (!is_exclusive)
+                each_target(chunk->id_at(row),
+                            [&](const link_end& target) { leave(chunk->id_at(row), target); });
+            if (base == nullptr) continue;
+            // SAFETY: the fragment stores links of this size.
+            const auto& link = *reinterpret_cast<const link_head*>(base + row * links_->type->size);
+            leave(chunk->id_at(row), {link.target, link.place});
+        }
+    }
+    return has_left;
 }
 
 /// Whether a link was committed. Undoing the creation of an entity also ends links that were not: their
@@ -174,6 +202,7 @@ bool relation_data::is_listed(std::uint64_t e, const link_end& target) const noe
 
 void relation_data::drop_sources(std::uint64_t target) noexcept {
     const std::uint64_t key = engine_.entities.key_of(target);
+    if (!engine_.marks.test(key)) return;  // it was never a target
     link_array* const* const found = sources_.find(key);
     if (found == nullptr) return;
     delete *found;

@@ -34,6 +34,12 @@ void relation_data::commit_first(std::uint64_t e, void* value) noexcept {
     if (is_leveled) link.level = (level_of(link.target) + 1) & relation_levels::most;
 }
 
+void relation_data::end_quietly(std::uint64_t, const void* value) noexcept {
+    const auto& link = *static_cast<const link_head*>(value);
+    find_sources(link.target)->erase(link.place);
+    close_holes(link.target);
+}
+
 source_place relation_data::prepare_source(list_index types, slice<fragment_data* const> set,
                                            std::uint64_t target) {
     if (!is_exclusive) return {};

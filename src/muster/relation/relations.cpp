@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 namespace MUSTER_NAMESPACE::detail {
@@ -269,12 +268,13 @@ std::size_t relations::unrelate_all(relation_data& relation, target source) {
 
 void relations::collect(destroy_set& dying, std::size_t first) {
     for (std::size_t i = first; i < dying.size(); ++i)
-        for (const relation_data* relation : all_) relation->collect(dying, dying.all()[i]);
+        if (const std::uint64_t e = dying.all()[i];
+            engine_.marks.test(engine_.entities.key_of(e)))  // targets have a mark
+            for (const relation_data* relation : all_) relation->collect(dying, e);
 }
 
 void relations::check(const destroy_set& dying) const {
-    for (const std::uint64_t e : dying.all())
-        for (const relation_data* relation : all_) relation->check(dying, e);
+    for (const relation_data* relation : all_) relation->check(dying);
 }
 
 /// Sources come before their targets, as far as links of relations that destroy them tell.
@@ -284,7 +284,7 @@ void relations::arrange(destroy_set& dying) {
         bool is_left;  // its sources are in the order
     };
     array_list<std::uint64_t> order;
-    std::unordered_set<std::uint64_t> seen;
+    destroy_set seen(engine_.entities);
     array_list<visit> open;
     order.reserve(dying.size());
     for (const std::uint64_t first : dying.all()) {
@@ -296,7 +296,7 @@ void relations::arrange(destroy_set& dying) {
                 order.push_back(next.e);
                 continue;
             }
-            if (!seen.insert(next.e).second) continue;
+            if (!seen.add(next.e)) continue;
             open.push_back({next.e, true});
             const std::size_t start = open.size();
             for (const relation_data* relation : all_)

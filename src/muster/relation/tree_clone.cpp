@@ -15,6 +15,7 @@ namespace {
 class tree_nodes {
 public:
     tree_nodes(const engine& owner, const relation_ref& children, std::uint64_t root) {
+        all_.reserve(8);
         for (std::uint64_t e = root; e != owner.entities.null(); e = children.next_below(root, e))
             all_.push_back(e);
         std::size_t places = 16;
@@ -139,7 +140,7 @@ private:
             engine_.catalog.ensure_set(fragments_), fragments_, {values.data(), values.size()});
         rows.front().given = {fragments_, {values.data(), values.size()}};
         if (count_ == 1) rows.front().moved = given_;
-        engine_.spawner.refuse_clones(rows);
+        if (count_ > 1) engine_.spawner.refuse_clones(rows);  // before the memory for many ids
         make_ids();
         for (std::size_t i = 0; i < rows.size(); ++i) rows[i].out = ids_of(i);
         const auto translate = [](const void* self, const cloned_rows& made,

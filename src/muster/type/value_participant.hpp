@@ -54,14 +54,16 @@ public:
     virtual void leaving(std::uint64_t e, const void* value, bool is_removed) = 0;
     /// `value` may be modified. `is_new`: the entity had no value.
     virtual void arrived(std::uint64_t e, void* value, bool is_new) = 0;
-    // A value that a new entity receives, if no one else is to be notified: these calls replace all
-    // others.
+    // A value that a new entity receives, or that ends with its entity, if no one else is to be
+    // notified: these calls replace all others.
     /// Whether the room has no hooks to call.
     [[nodiscard]] virtual bool is_quiet() const noexcept { return false; }
     /// Makes all steps for this value that may throw, before the entity is created.
     virtual void prepare_first(const void*) {}
     /// `value` may be modified.
     virtual void commit_first(std::uint64_t, void*) noexcept {}
+    /// The value ends together with its entity, on which no other depends.
+    virtual void end_quietly(std::uint64_t, const void*) noexcept {}
     /// All values of the operation have arrived. Reserves what `commit` needs, before the first hook.
     virtual void reserve() {}
     /// Call the room's own hooks, for the entity that has last left or arrived.
