@@ -17,9 +17,9 @@ const sizes children = {1'000, 100'000, 1'000'000};
 const sizes moved_children = {1'000, 100'000};  // of ten times as many
 const sizes instances = {1'000, 100'000};
 const sizes crowd = {1'000, 100'000};
-// Full trees, with 10 children per node, of depth 3 to 6, and with two, of depth 9 to 20.
-const sizes wide_tree = {1'111, 111'111, 1'111'111};
-const sizes deep_tree = {1'023, 131'071, 2'097'151};
+// Full trees, with 10 children per node, of depth 3 and 6, and with two, of depth 9 and 20.
+const sizes wide_tree = {1'111, 1'111'111};
+const sizes deep_tree = {1'023, 2'097'151};
 
 }  // namespace
 

@@ -51,6 +51,15 @@ public:
     void destroy_tree(entity root) { w_.destroy(root); }
     [[nodiscard]] std::size_t count_nodes() { return w_.count<local_place>(); }
     [[nodiscard]] bool alive(entity e) const { return w_.alive(e); }
+    [[nodiscard]] world_place place_of(entity e) { return w_.get<world_place>(e); }
+    void arrange() { w_.arrange(child_of); }
+    auto transform() {
+        return [q = w_.query<world_place, const local_place, up<const world_place*>>().top_down()] {
+            q.each([](world_place& out, const local_place& at, const world_place* parent) {
+                place_below(out, at, parent != nullptr ? *parent : world_place{});
+            });
+        };
+    }
 
 private:
     world w_;
@@ -74,13 +83,27 @@ private:
     world w_;
 };
 
+/// `clone` and `clone_many` copy an entity alone, which is enough without children.
+template <bool HasChildren>
 class muster_prefab {
 public:
-    void make_prefab(std::size_t) {
+    void make_prefab(std::size_t children) {
         prefab_ = w_.spawn(position{1, 2}, velocity{1, 2}, weight{1, 2}, prefab);
+        for (std::size_t i = 0; i < children; ++i)
+            (void)w_.spawn(position{1, 2}, velocity{1, 2}, prefab, to(child_of, prefab_));
     }
-    void instantiate() { (void)w_.clone(prefab_); }
-    void instantiate(std::size_t count) { (void)w_.clone_many(count, prefab_); }
+    void instantiate() {
+        if constexpr (HasChildren)
+            (void)w_.clone_tree(prefab_);
+        else
+            (void)w_.clone(prefab_);
+    }
+    void instantiate(std::size_t count) {
+        if constexpr (HasChildren)
+            (void)w_.clone_trees(count, prefab_);
+        else
+            (void)w_.clone_many(count, prefab_);
+    }
     [[nodiscard]] std::size_t count_instances() {
         return w_.query<const position, const velocity, const weight>().count();
     }
@@ -97,7 +120,7 @@ private:
     ask_about_children<muster_family>("muster");
     ask_about_trees<muster_tree>("muster");
     ask_about_likes<muster_crowd>("muster");
-    ask_about_prefabs<muster_prefab, false>("muster");
+    ask_about_prefabs<muster_prefab<false>, muster_prefab<true>>("muster");
     return 0;
 }();
 

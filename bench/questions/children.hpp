@@ -95,10 +95,12 @@ void reparent(trial& t) {
     all.spawn_children();
     const auto moved = at_random(all.children.size(), 5);
     const auto to = at_random(all.children.size(), 6);
-    const auto target = [&](std::size_t i) { return to[i] % all.parents.size(); };
+    std::size_t pass = 0;  // each moves the children to others than before
+    const auto target = [&](std::size_t i) { return (to[i] + pass) % all.parents.size(); };
     measure_again(
         t,
         [&] {
+            ++pass;
             for (std::size_t i = 0; i < t.size(); ++i)
                 all.c.reparent(all.children[moved[i]], all.parents[target(i)]);
         },

@@ -1,7 +1,7 @@
 // Measures instances of a prefab with three components, alone and with four children that have two
 // components each; one by one, and all at once. Figures are per instance.
 //
-// A contestant has `make_prefab(children)`, `instantiate()`, optionally `instantiate(count)`, and
+// A contestant has `make_prefab(children)`, `instantiate()`, `instantiate(count)`, and
 // `count_instances()`, `count_parts()`: entities with three and with two components, prefabs left out.
 #pragma once
 

@@ -46,14 +46,13 @@ void ask_about_likes(const std::string& who) {
     add("likes_find, 3 links", who, likes_find<C, 3>);
 }
 
-template <class C, bool HasChildren = true>
+/// `Family`: the contestant if the prefab has children.
+template <class C, class Family = C>
 void ask_about_prefabs(const std::string& who) {
     add("instance", who, instances<C, 0, false>);
-    if constexpr (HasChildren) add("instance of 5", who, instances<C, 4, false>);
-    if constexpr (requires(C c) { c.instantiate(1); }) {
-        add("instance, bulk", who, instances<C, 0, true>);
-        if constexpr (HasChildren) add("instance of 5, bulk", who, instances<C, 4, true>);
-    }
+    add("instance, bulk", who, instances<C, 0, true>);
+    add("instance of 5", who, instances<Family, 4, false>);
+    add("instance of 5, bulk", who, instances<Family, 4, true>);
 }
 
 }  // namespace muster::bench

@@ -164,6 +164,42 @@ TYPED_TEST(hierarchy_loop, above_reads_the_first_ancestor_that_has_it) {
     });
 }
 
+TYPED_TEST(hierarchy_loop, a_parent_shows_what_it_inherits_to_readers) {
+    auto& w = this->world_;
+    w.template define<team>().inherited();
+    const auto recipe = w.spawn(team{5});
+    w.set(recipe, prefab);
+    const auto parent = w.spawn(to(is_a, recipe)), child = w.spawn(to(child_of, parent));
+    const auto below = w.spawn(to(child_of, child));
+    const auto q = w.template query<up<const team>>();
+    int sum = 0;
+    q.each([&](const team& shown) { sum += shown.number; });
+    EXPECT_EQ(sum, 5);
+    EXPECT_EQ(q.count(), 1u);
+    EXPECT_EQ(q.first(), child);
+    EXPECT_EQ((w.template query<up<team>>().count()), 0u);  // would change the prefab
+    w.template query<up<team>>().each([](team&) { FAIL(); });
+    const auto all = w.template query<above<const team>>();
+    all.each([&](const team& shown) { sum += shown.number; });
+    EXPECT_EQ(sum, 15);
+    EXPECT_EQ(all.count(), 2u);
+    EXPECT_TRUE(all.matches(below));
+    EXPECT_EQ((w.template query<above<team>>().count()), 0u);
+    // Values that entities inherit themselves, in a query by link.
+    const auto ship = w.spawn(to(is_a, recipe), to(child_of, below));
+    sum = 0;
+    w.template query<const team>().to(child_of, below).each([&](auto e, const team& shown) {
+        EXPECT_EQ(e, ship);
+        sum += shown.number;
+    });
+    w.template query<const team>().under(child_of, parent).top_down().each([&](const team& shown) {
+        sum += shown.number;
+    });
+    EXPECT_EQ(sum, 10);
+    for (auto [e, shown] : w.template query<const team>().to(child_of, below))
+        EXPECT_EQ(shown.number, 5);
+}
+
 TYPED_TEST(hierarchy_loop, above_takes_chains_of_any_depth_in_linear_time) {
     auto& w = this->world_;
     auto last = w.spawn(team{7});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -347,6 +348,51 @@ TYPED_TEST(relation_query, a_target_of_a_grouping_relation_selects_chunks) {
     EXPECT_EQ((w.template query<const burning>().template to<member_of>(guilds[3]).count()), 12u);
     w.destroy(guilds[3]);
     EXPECT_EQ(all.template to<member_of>(guilds[3]).count(), 0u);
+}
+
+TYPED_TEST(relation_query, a_query_outlives_its_relation_and_its_world) {
+    auto& w = this->world_;
+    auto owes = w.template relation<int>("owes");
+    const auto bob = w.spawn(health{1}), eve = w.spawn(health{2});
+    w.relate(owes, bob, eve, 1);
+    const auto q = w.template query<const health>().to(owes, eve);
+    const auto below = w.template query<const health>().under(owes, eve);
+    EXPECT_EQ(q.count(), 1u);
+    EXPECT_EQ(below.count(), 1u);
+    w.destroy(owes.id());
+    EXPECT_EQ(q.count(), 0u);
+    EXPECT_EQ(below.count(), 0u);
+    EXPECT_FALSE(q.matches(bob));
+    EXPECT_NE(q.explain(bob).find("does not exist"), std::string::npos) << q.explain(bob);
+    w.template query<>().template each_link<likes>([](auto, auto) { FAIL(); });
+    w.template relate<likes>(bob, eve);
+    const auto fans = w.template query<const health>().template to<likes>(eve);
+    EXPECT_EQ(fans.count(), 1u);
+    w.reset();
+    EXPECT_EQ(fans.count(), 0u);
+    auto orphan = fans;
+    {
+        basic_world<TypeParam> other;
+        other.template define<likes>().relation();
+        orphan = other.template query<const health>().template to<likes>(other.spawn());
+        EXPECT_EQ(orphan.count(), 0u);
+    }
+    EXPECT_EQ(code_of([&] { (void)orphan.count(); }), errc::world_ended);
+    EXPECT_EQ(code_of([&] { orphan.each([](const health&) {}); }), errc::world_ended);
+    EXPECT_EQ(code_of([&] { (void)orphan.top_down(); }), errc::world_ended);
+    EXPECT_EQ(code_of([&] { orphan.destroy(); }), errc::world_ended);
+}
+
+TYPED_TEST(relation_query, a_loop_over_links_ends_with_its_world) {
+    auto w = std::make_unique<basic_world<TypeParam>>();
+    w->template define<likes>().relation();
+    const auto eve = w->spawn();
+    for (int i = 0; i < 3; ++i) w->template relate<likes>(w->spawn(health{i}), eve);
+    const auto q = w->template query<const health>().template to<likes>(eve);
+    int seen = 0;
+    for (auto at = q.begin(); at != q.end(); ++at)
+        if (++seen == 2) w.reset();
+    EXPECT_EQ(seen, 2);
 }
 
 // ---- subtrees ----------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ bool destroyer::destroy(target of) {
     if (is_recorded) return record(of);
     if (destroy_alone(of)) return true;
     const bool is_depended_on = has_dependents(of.id);
-    if (engine_.notifier.notifies_remove(engine_.components.chunk_of(of.id)) ||
+    if (engine_.notifier.notifies_last(engine_.components.chunk_of(of.id)) ||
         (is_depended_on && engine_.notifier.has_any()) ||
         engine_.notifier.notifies_remove_sparse(of.id)) {
         // For the changes of hooks, which are dropped on failure. Only observers need none.

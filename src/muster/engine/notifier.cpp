@@ -74,6 +74,15 @@ bool notifier::notifies_first(chunk_data& into, const chunk_data& given) const n
            });
 }
 
+bool notifier::notifies_last(chunk_data& from) const noexcept {
+    if (!notifies_remove(from)) return false;
+    return calls_at_death() ||
+           std::ranges::any_of(from.fragments, [](const fragment_data* fragment) {
+               const value_participant* const room = fragment->participant;
+               return room != nullptr ? !room->is_quiet() : fragment->hooks.has(remove_hooks);
+           });
+}
+
 void notifier::prepare(fragment_data& fragment, hook_kind kind, std::size_t count) {
     if (fragment.participant != nullptr) fragment.participant->begin(count);
     fragment.hooks.prepare(kind, count);

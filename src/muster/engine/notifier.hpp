@@ -66,6 +66,8 @@ public:
     [[nodiscard]] bool notifies_remove(chunk_data& from) const noexcept {
         return graph_.refresh(from).notifies_remove || calls_at_death();
     }
+    /// Whether anyone but quiet participants is to be notified of entities removed from this chunk.
+    [[nodiscard]] bool notifies_last(chunk_data& from) const noexcept;
     [[nodiscard]] bool notifies_remove_sparse(std::uint64_t e) const;
     /// Whether a fragment of the chunk has hooks of its removal.
     [[nodiscard]] static bool calls_remove(const chunk_data& from) noexcept;

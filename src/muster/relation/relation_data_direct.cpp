@@ -94,18 +94,21 @@ auto relation_data::move_link(std::uint64_t e, location at, std::uint64_t target
     const std::uint64_t from = link.target;
     std::uint32_t place = link.place;
     const std::uint32_t level = link.level;
+    link_array* left = nullptr;
     if (from != target) {
+        // A target of the level above is not below the entity: the link closes no cycle.
         if (is_grouping || (is_leveled && level_of(target) + 1 != level)) return effect::unknown;
-        if (is_acyclic) refuse_cycle({e, from, target, place, level});
+        if (is_acyclic && !is_leveled) refuse_cycle({e, from, target, place, level});
         link_array& sources = reserve_sources(target);
-        find_sources(from)->erase(place);
+        left = find_sources(from);
+        left->erase(place);
         place = sources.append(e, 0);
     }
     copy_bytes(&link, given.self, type.size);
     link.place = place;
     link.level = level & relation_levels::most;
-    if (from == target) return effect::none;
-    close_holes(from);
+    if (left == nullptr) return effect::none;
+    if (left->is_sparse()) close_holes(from);
     return effect::changed;
 }
 

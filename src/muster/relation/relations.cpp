@@ -283,6 +283,7 @@ void relations::arrange(destroy_set& dying) {
         std::uint64_t e;
         bool is_left;  // its sources are in the order
     };
+    if (dying.size() == 1) return;
     array_list<std::uint64_t> order;
     destroy_set seen(engine_.entities);
     array_list<visit> open;
