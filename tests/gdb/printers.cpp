@@ -63,7 +63,16 @@ int main() {
     touch(own);
     muster::basic_world<own_alias> own_wide;
     touch(own_wide);
+
+    muster::world linked;
+    linked.define<mood>().relation();
+    const muster::entity car = linked.spawn(), bob = linked.spawn();
+    linked.name(car, "car");
+    const muster::entity wheel = linked.spawn(position{}, to(muster::child_of, car));
+    linked.spawn(to(muster::child_of, car), to<mood>(bob, mood{3}), to<mood>(wheel));
+    look_here();
     return static_cast<int>(kind.size() + none.size() + foreign.key() + nobody.key() + ghost.key() +
-                            fighter.key() + foe.key() + box.key() + far.key() + orc.key()) *
+                            fighter.key() + foe.key() + box.key() + far.key() + orc.key() +
+                            wheel.key() + bob.key()) *
            0;
 }

@@ -56,3 +56,9 @@ continue
 up 1
 print w
 muster entities w
+echo ---- links\n
+continue
+up 1
+muster entity linked car
+muster entity linked wheel
+muster entity linked bob

@@ -131,6 +131,29 @@ TYPED_TEST(hostile_relations, children_are_removed_in_any_order_in_linear_time) 
     }
 }
 
+TYPED_TEST(hostile_relations, a_link_may_be_removed_and_added_again_in_one_scope) {
+    auto& w = this->world_;
+    const auto a = w.spawn(), b = w.spawn(), c = w.spawn();
+    const auto owes = w.template relation<std::string>("owes");
+    w.relate(owes, a, b, "a text that is longer than a small string");
+    w.relate(owes, c, b, "another text that is longer than a small string");
+    std::string log;
+    w.on_relate(owes, [&](auto, auto from, auto) { log += from ? "assigned;" : "added;"; });
+    w.on_unrelate(owes, [&] { log += "removed;"; });
+    for (int i = 0; i < 40; ++i) {  // each time the list needs room for one more
+        log.clear();
+        w.defer();
+        w.unrelate(owes, a, b);
+        w.relate(owes, a, b, "the text number " + std::to_string(i) + " of a long list");
+        w.commit();
+        ASSERT_EQ(log, "removed;added;");
+        ASSERT_EQ(w.targets(owes, a).size(), 1u);
+        ASSERT_EQ(list_of(w.sources(owes, b)),
+                  this->ids(c, a));  // at the end, as it was added last
+    }
+    EXPECT_EQ(w.link(owes, a, b), "the text number 39 of a long list");
+}
+
 // ---- cycles ------------------------------------------------------------------------------------
 
 TYPED_TEST(hostile_relations, a_cycle_of_many_recorded_links_is_cut_at_its_last_link) {

@@ -133,6 +133,7 @@ private:
         bool is_touched[relation_count] = {};
         bool is_cleared[relation_count] = {};
         std::set<int> assigned[relation_count];
+        std::set<int> removed[relation_count];  // some are added anew, at the end of both lists
         for (std::size_t r = 0; r < relation_count; ++r) links[r] = self.links[r];
         const auto forget = [&](std::size_t r) {
             links[r].clear();
@@ -164,6 +165,7 @@ private:
                 if (known == own.end()) break;
                 is_touched[made.relation] = true;
                 own.erase(known);
+                removed[made.relation].insert(made.target);
                 assigned[made.relation].erase(made.target);
                 break;
             case step::kind::unrelate_all: forget(made.relation); break;
@@ -207,11 +209,15 @@ private:
                 if (assigned[r].contains(made.target) && vetoes(r, e, made.target)) throw refused();
             }
             const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
+            const auto is_moved = [&](int target) {
+                return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
+            };
             for (const link& gone : old)
-                if (is_replaced || !has(links[r], gone.target))
+                if (is_moved(gone.target) || !has(links[r], gone.target))
                     std::erase(at(gone.target).sources[r], e);
             for (const link& made : links[r])
-                if (is_replaced || !has(old, made.target)) at(made.target).sources[r].push_back(e);
+                if (is_moved(made.target) || !has(old, made.target))
+                    at(made.target).sources[r].push_back(e);
             self.links[r] = links[r];
         }
         self.health = points;

@@ -156,6 +156,18 @@ class Fragment:
         if self.type is not None and self.size not in (0, self.type.sizeof):
             self.type = None  # a different type with the same name
 
+    def is_links(self):
+        """Whether these are the links of a relation."""
+        return bool(int(self.data["participant"]))
+
+    def targets_at(self, address):
+        """Returns the targets of the links at this address: those of a link_list, or of one link_head."""
+        if text(self.data["type"]["name"]) != "links":
+            return [word_at(address)]
+        list = gdb.lookup_type("muster::detail::link_list")
+        ends = gdb.Value(address).cast(list.pointer()).dereference()["ends_"]["all_"]
+        return [int(end["other"]) for end in elements(ends) if not bool(end["is_hole"])]
+
     def value_at(self, address):
         """Returns the value as its C++ type or, if the type is unknown, a text with its bytes."""
         if self.type is not None:
@@ -340,6 +352,20 @@ class World:
             if record is not None and record.lives:
                 yield self.make_id(key, record.version)
 
+    def spell_entity(self, value):
+        name = self.name(value)
+        return self.layout.spell(value) + (f' "{name}"' if name else "")
+
+    def sources(self, value):
+        """Returns the sources of an entity, by the name of the relation. Looks at the links of all entities,
+        in the order of keys: the lists of the library may have no debug information."""
+        found = {}
+        for source in self.entities():
+            for fragment, address, _ in self.components(source, self.find(source)):
+                if fragment.is_links() and value in fragment.targets_at(address):
+                    found.setdefault(fragment.name, []).append(source)
+        return found
+
     def find(self, value):
         """Returns the record of a living id, or a sentence that explains why there is none."""
         spelled = self.layout.spell(value)
@@ -514,7 +540,8 @@ class MusterCommand(gdb.Command):
 
 
 class EntityCommand(gdb.Command):
-    """muster entity WORLD ENTITY: prints its name, its chunk and row, and all its components."""
+    """muster entity WORLD ENTITY: prints its name, its chunk and row, all its components, the targets of
+    its links (->) and their sources (<-), such as its children."""
 
     def __init__(self):
         super().__init__("muster entity", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -526,11 +553,20 @@ class EntityCommand(gdb.Command):
         if isinstance(record, str):
             print(record)
             return
-        name = world.name(value)
         where = f"chunk {record.chunk}, row {record.row}" if record.chunk else "in no chunk"
-        print(world.layout.spell(value) + (f' "{name}"' if name else "") + ", " + where)
+        print(world.spell_entity(value) + ", " + where)
         for fragment, address, note in world.components(value, record):
-            print(f"  {fragment.name}{note}" + (f" = {fragment.spell(address)}" if address else ""))
+            if fragment.is_links():
+                print(f"  {fragment.name} -> " + self.spell(world, fragment.targets_at(address)))
+            else:
+                print(f"  {fragment.name}{note}" + (f" = {fragment.spell(address)}" if address else ""))
+        for name, all in sorted(world.sources(value).items()):
+            print(f"  {name} <- " + self.spell(world, all))
+
+    @staticmethod
+    def spell(world, all):
+        more = f", ... {len(all) - SHOWN_ENTITIES} more" if len(all) > SHOWN_ENTITIES else ""
+        return ", ".join(world.spell_entity(value) for value in all[:SHOWN_ENTITIES]) + more
 
 
 class EntitiesCommand(gdb.Command):
@@ -545,9 +581,8 @@ class EntitiesCommand(gdb.Command):
             if count == SHOWN_ENTITIES:
                 print(f"... {world.size() - count} more")
                 break
-            name = world.name(value)
             chunk = world.chunk(world.find(value).chunk)
-            print(world.layout.spell(value) + (f' "{name}"' if name else "") + " " + chunk.spell())
+            print(world.spell_entity(value) + " " + chunk.spell())
 
 
 class ChunksCommand(gdb.Command):
@@ -572,7 +607,8 @@ class FragmentsCommand(gdb.Command):
         for fragment in world.fragments():
             kind = "tag" if fragment.size == 0 else counted(fragment.size, "byte", "bytes")
             sparse = ", sparse" if int(fragment.data["sparse_values"]) else ""
-            print(f"{world.layout.spell(int(fragment.data['id']))} {fragment.name}, {kind}{sparse}")
+            links = ", links" if fragment.is_links() and fragment.size else ""
+            print(f"{world.layout.spell(int(fragment.data['id']))} {fragment.name}, {kind}{sparse}{links}")
 
 
 class GetFunction(gdb.Function):

@@ -234,10 +234,12 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
     now_.is_replaced = !is_new && !is_edit;
     const link_array& ends =
         is_edit ? edit_.added.ends() : static_cast<const link_list*>(value)->ends();
+    std::unordered_set<std::uint64_t> removed;  // before they are added anew, which needs room
+    if (is_edit) removed.insert(edit_.removed.begin(), edit_.removed.end());
     std::size_t fresh = 0;
     for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1)) {
         const std::uint64_t target = ends[i].other;
-        const bool is_known = is_edit && is_related(e, target);
+        const bool is_known = is_edit && !removed.contains(target) && is_related(e, target);
         now_.steps.push_back({e, is_known ? target : null, target});
         if (is_known) continue;
         reserve_source(now_.steps.back());
