@@ -223,7 +223,8 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         made.to = link.target;
         if (made.from != made.to) reserve_source(made);
         if (is_symmetric) mirror_link(made, value);
-        if (now_.is_bulk) join_group(e, value);
+        if (now_.is_bulk || made.to == e)
+            join_group(e, value);  // a single clone may lead to itself
         if (!is_leveled) return;
         const std::uint32_t level = levels_.below(level_of(made.to));
         link.level = level & relation_levels::most;
