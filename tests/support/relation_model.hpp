@@ -73,14 +73,14 @@ public:
     std::vector<node> all;
     /// Whether a hook throws for this link; 0: none.
     unsigned veto = 0;
-    /// The hooks that successful changes call: relation, whether the link ends, entity, target.
+    /// A call of a hook: the link ends, is new, or was moved or assigned.
     struct hook_call {
         std::size_t relation;
-        bool ends;
+        bool ends, is_new;
         int e, target;
         auto operator<=>(const hook_call&) const = default;
     };
-    std::vector<hook_call> hooks;
+    std::vector<hook_call> hooks;  // that successful changes call
 
     [[nodiscard]] bool vetoes(std::size_t relation, int e, int target) const {
         return veto != 0 &&
@@ -160,9 +160,9 @@ public:
 
 private:
     /// Calls the hook of a link.
-    void call(std::size_t r, bool ends, int e, int target) {
+    void call(std::size_t r, bool ends, int e, int target, bool is_new = false) {
         if (vetoes(r, e, target)) throw refused();
-        hooks.push_back({r, ends, e, target});
+        hooks.push_back({r, ends, is_new, e, target});
     }
     void change(int e, const std::vector<step>& steps, bool is_commit) {
         for (const step& made : steps)
@@ -237,6 +237,14 @@ private:
             const auto has = [](const std::vector<link>& in, int target) {
                 return std::ranges::find(in, target, &link::target) != in.end();
             };
+            const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
+            // A link that is removed and added again ends, except in a list that is replaced.
+            const auto ends = [&](int target) {
+                return !rules_of[r].is_exclusive && !is_cleared[r] && removed[r].contains(target);
+            };
+            const auto is_moved = [&](int target) {
+                return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
+            };
             for (const link& gone : old)
                 if (!has(links[r], gone.target) && !(rules_of[r].is_exclusive && !links[r].empty()))
                     call(r, true, e, gone.target);
@@ -245,12 +253,10 @@ private:
             for (const link& made : links[r]) {
                 const bool is_new = !has(old, made.target);
                 if (rules_of[r].is_acyclic && is_new && reaches(r, made.target, e)) throw refused();
-                if (assigned[r].contains(made.target)) call(r, false, e, made.target);
+                const bool begins = rules_of[r].is_exclusive ? old.empty() : is_new;
+                if (assigned[r].contains(made.target))
+                    call(r, false, e, made.target, begins || ends(made.target));
             }
-            const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
-            const auto is_moved = [&](int target) {
-                return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
-            };
             for (const link& gone : old)
                 if (is_moved(gone.target) || !has(links[r], gone.target))
                     std::erase(at(gone.target).sources[r], e);

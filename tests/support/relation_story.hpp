@@ -72,10 +72,11 @@ public:
         (void)w_.template component<health>();
         (void)w_.template component<burning>();
         each_relation([&]<class R>(std::size_t r) {
-            w_.template on_relate<R>(
-                [this, r](id_type e, id_type, id_type target) { hook(r, false, e, target); });
+            w_.template on_relate<R>([this, r](id_type e, id_type from, id_type target) {
+                hook(r, false, !from, e, target);
+            });
             w_.template on_unrelate<R>(
-                [this, r](id_type e, id_type target) { hook(r, true, e, target); });
+                [this, r](id_type e, id_type target) { hook(r, true, false, e, target); });
             related_.push_back(w_.template observer<>().template related<R>());
             unrelated_.push_back(w_.template observer<>().template unrelated<R>());
         });
@@ -116,9 +117,9 @@ private:
             if (r == wanted) call.template operator()<R>();
         });
     }
-    void hook(std::size_t r, bool ends, id_type e, id_type target) {
+    void hook(std::size_t r, bool ends, bool is_new, id_type e, id_type target) {
         if (model_.vetoes(r, number_of(e), number_of(target))) throw std::runtime_error("veto");
-        hooks_.push_back({r, ends, number_of(e), number_of(target)});
+        hooks_.push_back({r, ends, is_new, number_of(e), number_of(target)});
     }
     /// Before an operation.
     void forget_calls() {
@@ -135,12 +136,14 @@ private:
         if (has_failed_) return;  // some hooks were called in vain
         std::ranges::sort(hooks_);
         std::ranges::sort(model_.hooks);
-        for (const auto& [r, ends, e, target] : hooks_)
-            require(std::ranges::binary_search(model_.hooks, model::hook_call{r, ends, e, target}),
-                    "a hook was called: relation", r, "ends", ends, "of", e, "target", target);
-        for (const auto& [r, ends, e, target] : model_.hooks)
-            require(std::ranges::binary_search(hooks_, model::hook_call{r, ends, e, target}),
-                    "no hook was called: relation", r, "ends", ends, "of", e, "target", target);
+        for (const bool is_called : {false, true}) {
+            const auto& one = is_called ? hooks_ : model_.hooks;
+            const auto& other = is_called ? model_.hooks : hooks_;
+            for (const model::hook_call& call : one)
+                require(std::ranges::binary_search(other, call), "a hook",
+                        is_called ? "was" : "was not", "called: relation", call.relation, "ends",
+                        call.ends, "is new", call.is_new, "of", call.e, "target", call.target);
+        }
         require(hooks_ == model_.hooks, "a hook was called several times");
         for (std::size_t r = 0; r < relation_count; ++r)
             for (const bool ends : {false, true}) {

@@ -269,14 +269,19 @@ void relation_data::reserve() {
 void relation_data::call_after(std::uint64_t e) {
     rows_.reserve();
     mirror_.call_hooks();
-    std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
-    for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i)
+    std::unordered_set<std::uint64_t> kept, known;  // of a list that is replaced
+    for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i) {
         kept.insert(now_.steps[i].to);
-    for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called)
-        if (const link_step& made = now_.steps[now_.called]; !is_null(made.to))
+        if (is_null(now_.steps[i].to)) known.insert(now_.steps[i].from);
+    }
+    for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called) {
+        link_step made = now_.steps[now_.called];
+        if (known.contains(made.to)) made.from = made.to;  // assigned: no one saw the old link end
+        if (!is_null(made.to))
             call_and_note(hook_kind::insert, made);
         else if (now_.is_replaced && !kept.contains(made.from))
             call_and_note(hook_kind::remove, made);
+    }
 }
 
 void relation_data::reserve_source(const link_step& made) {
