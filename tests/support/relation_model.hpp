@@ -246,7 +246,8 @@ private:
                 return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
             };
             for (const link& gone : old)
-                if (!has(links[r], gone.target) && !(rules_of[r].is_exclusive && !links[r].empty()))
+                if (ends(gone.target) || (!has(links[r], gone.target) &&
+                                          !(rules_of[r].is_exclusive && !links[r].empty())))
                     call(r, true, e, gone.target);
             // A list that is cleared and filled again is a new one; else the links that stay keep
             // their places.

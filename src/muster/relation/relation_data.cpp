@@ -285,7 +285,12 @@ void relation_data::call_after(std::uint64_t e) {
 }
 
 void relation_data::reserve_source(const link_step& made) {
-    if (!engine_.entities.alive(made.to)) engine_.errors.raise_not_alive({made.to, {}}, "relate");
+    for (const std::uint64_t end : {made.e, made.to}) {
+        location at;
+        if (!engine_.entities.find(end, at) || engine_.entities.is_guest(end))
+            engine_.errors.raise_not_alive({end, {}}, "relate");
+        engine_.errors.refuse_away({end, {}}, at, "relate");
+    }
     if (is_acyclic) refuse_cycle(made);
     engine_.catalog.mark_for_destroy(made.to);
     now_.reserved.push_back(made.to);
