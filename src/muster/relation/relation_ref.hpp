@@ -13,6 +13,7 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
+struct chunk_data;
 struct engine;
 class relation_data;
 
