@@ -62,7 +62,8 @@ bool is_in_steps(const row& tested) {
         (name.starts_with("query::") || name == "clear_fragment" || name == "copy_fragment"))
         return true;
     return name == "destroy_if" || name == "reset" || name == "each with changes" ||
-           name == "query::clear" || name == "batch by link" || name == "clear<T>" || name == "par_process_all";
+           name == "query::clear" || name == "batch by link" || name == "clear<T>" ||
+           name == "par_process_all";
 }
 
 class hostile_memory : public testing::TestWithParam<place> {};

@@ -116,8 +116,7 @@ void expect_consistent(scene& s) {
             EXPECT_EQ(s.w.try_get_raw(e, f), value);
             EXPECT_TRUE(s.w.alive(f)) << "a fragment that is dead";
         });
-        const bool has_links =
-            s.w.has<likes>(e) || s.w.has<child_of_t>(e) || s.w.has<is_a_t>(e);
+        const bool has_links = s.w.has<likes>(e) || s.w.has<child_of_t>(e) || s.w.has<is_a_t>(e);
         EXPECT_EQ(fragments == 0 && !has_links, s.w.empty(e));
         std::size_t links = 0;
         for (const entity target : std::as_const(s.w).targets<likes>(e)) {

@@ -157,8 +157,7 @@ TYPED_TEST(exact_ids_of, agrees_with_create_at_for_random_lists) {
                 wanted.push_back(id::assemble(key, version, model.world()));
             }
             // Not a pointer to a member: g++ 12 warns of it at -O3.
-            if (dice() % 2 == 0)
-                std::ranges::sort(wanted, {}, [](const id e) { return e.key(); });
+            if (dice() % 2 == 0) std::ranges::sort(wanted, {}, [](const id e) { return e.key(); });
             for (const id e : wanted) model.create_at(e);
             ASSERT_EQ(this->create(pool, wanted), std::nullopt);
             this->expect_equal(pool, model);

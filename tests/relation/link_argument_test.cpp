@@ -195,6 +195,7 @@ TYPED_TEST(link_arguments, a_call_that_fails_creates_nothing) {
     for (const auto& [bad, code] :
          {std::pair{dead, errc::dead_entity}, std::pair{null, errc::dead_entity},
           std::pair{foreign, errc::foreign_entity}}) {
+        if (bad == foreign && TypeParam::world_bits == 0) continue;
         EXPECT_EQ(code_of([&] { w.spawn(position{}, to(child_of, bad)); }), code);
         EXPECT_EQ(code_of([&] { w.spawn_many(3, to<likes>(bad)); }), code);
         EXPECT_EQ(code_of([&] { w.set(a, position{}, to<likes>(bad)); }), code);
@@ -391,12 +392,15 @@ TYPED_TEST(link_arguments, a_command_buffer_refuses_impossible_links_at_once) {
     const auto foreign = other.spawn();
     const auto null = basic_id<TypeParam>();
     basic_command_buffer<TypeParam> b{w};
-    EXPECT_EQ(code_of([&] { b.template relate<likes>(a, foreign); }), errc::foreign_entity);
-    EXPECT_EQ(code_of([&] { b.template relate<likes>(foreign, a); }), errc::foreign_entity);
+    if constexpr (TypeParam::world_bits != 0) {
+        EXPECT_EQ(code_of([&] { b.template relate<likes>(a, foreign); }), errc::foreign_entity);
+        EXPECT_EQ(code_of([&] { b.template relate<likes>(foreign, a); }), errc::foreign_entity);
+        EXPECT_EQ(code_of([&] { b.set(a, position{}, to(child_of, foreign)); }),
+                  errc::foreign_entity);
+        EXPECT_EQ(code_of([&] { b.template unrelate<likes>(a, foreign); }), errc::foreign_entity);
+    }
     EXPECT_EQ(code_of([&] { b.template relate<likes>(a, null); }), errc::dead_entity);
     EXPECT_EQ(code_of([&] { b.spawn(position{}, to(child_of, null)); }), errc::dead_entity);
-    EXPECT_EQ(code_of([&] { b.set(a, position{}, to(child_of, foreign)); }), errc::foreign_entity);
-    EXPECT_EQ(code_of([&] { b.template unrelate<likes>(a, foreign); }), errc::foreign_entity);
     EXPECT_EQ(b.pending(), 0u);
     b.template unrelate<likes>(a, null);
     b.set(a, position{1}, to<plain>(a));  // only the world knows that

@@ -183,7 +183,8 @@ struct handles {
     };
 
     struct system_with_query {
-        using type = typename basic_system<Layout>::template with_query<basic_query<Layout, position>>;
+        using type =
+            typename basic_system<Layout>::template with_query<basic_query<Layout, position>>;
         static type make(world_type& w) { return w.system().query(w.template query<position>()); }
         static constexpr auto rows() {
             return std::to_array<row<type>>({

@@ -74,7 +74,9 @@ std::vector<row> public_calls::about_relations() {
         {"relate to a prefab", recorded,
          doing([](scene& s, entity e) { s.w.relate(muster::is_a, e, s.prototype); })},
         {"own", reads,
-         [](scene& s, entity e, unsigned) { return &s.w.own<position>(e) == &s.w.get<position>(e); }},
+         [](scene& s, entity e, unsigned) {
+             return &s.w.own<position>(e) == &s.w.get<position>(e);
+         }},
         {"get of const", reads,
          [](scene& s, entity e, unsigned) {
              return &s.w.get<const position>(e) == &s.w.get<position>(e) &&

@@ -14,6 +14,7 @@
 #include <muster/query/query_cache.hpp>
 #include <muster/query/query_function.hpp>
 #include <muster/query/query_loop.hpp>
+#include <muster/query/query_refining.hpp>
 #include <muster/query/term_traits.hpp>
 #include <muster/query/walk.hpp>
 #include <muster/store/store.hpp>
@@ -75,9 +76,10 @@ consteval bool has_parallel_header() {
 /// fragment of a type that the world has not used: no entity has it. Any threads may call it at the
 /// same time.
 template <class Layout, class... Ts>
-class basic_query : public detail::query_batch<Layout>,
-                    public detail::link_terms<basic_query<Layout, Ts...>> {
-    using base = detail::query_batch<Layout>;
+class basic_query
+    : public detail::query_refining<basic_query<Layout, Ts...>, detail::query_batch<Layout>>,
+      public detail::link_terms<basic_query<Layout, Ts...>> {
+    using base = detail::query_refining<basic_query, detail::query_batch<Layout>>;
     using state = detail::query_state<Layout>;
     using world_type = detail::query_world<Layout>;
     using layout = typename world_type::layout;
@@ -92,62 +94,6 @@ public:
 
     /// Creates the null query. Assign a query of a world to it.
     basic_query() noexcept = default;
-
-    // ---- more terms: each call returns a new query ---------------------------------------------
-
-    // A list names each fragment once: two types that are equal do not compile, and two ids, or an
-    // id and a type, of the same fragment throw `errc::given_twice`. A later list may name a
-    // fragment again. Beyond 16 terms, throws `errc::limit`.
-
-    /// Only entities that have all of these. An empty list requires nothing.
-    template <class... Us>
-        requires(sizeof...(Us) > 0)
-    [[nodiscard]] basic_query with() const {
-        return refined(detail::term_kind::with, state::template typed_list<Us...>());
-    }
-    template <detail::fragment_or_tag... Fs>
-        requires(sizeof...(Fs) > 0)
-    [[nodiscard]] basic_query with(const Fs&... fragments) const {
-        return refined(detail::term_kind::with, list_of(fragments...));
-    }
-    /// Like `with(fragments...)`, for a list of ids.
-    [[nodiscard]] basic_query with(std::span<const id_type> fragments) const {
-        world_.require();
-        return refined(detail::term_kind::with, list_of(fragments));
-    }
-
-    /// Only entities that have none of these. An empty list excludes nothing.
-    template <class... Us>
-        requires(sizeof...(Us) > 0)
-    [[nodiscard]] basic_query without() const {
-        return refined(detail::term_kind::without, state::template typed_list<Us...>());
-    }
-    template <detail::fragment_or_tag... Fs>
-        requires(sizeof...(Fs) > 0)
-    [[nodiscard]] basic_query without(const Fs&... fragments) const {
-        return refined(detail::term_kind::without, list_of(fragments...));
-    }
-    [[nodiscard]] basic_query without(std::span<const id_type> fragments) const {
-        world_.require();
-        return refined(detail::term_kind::without, list_of(fragments));
-    }
-
-    /// Only entities that have at least one of these. With an empty list, the query matches
-    /// nothing.
-    template <class... Us>
-        requires(sizeof...(Us) > 0)
-    [[nodiscard]] basic_query any() const {
-        return refined(detail::term_kind::any, state::template typed_list<Us...>());
-    }
-    template <detail::fragment_or_tag... Fs>
-        requires(sizeof...(Fs) > 0)
-    [[nodiscard]] basic_query any(const Fs&... fragments) const {
-        return refined(detail::term_kind::any, list_of(fragments...));
-    }
-    [[nodiscard]] basic_query any(std::span<const id_type> fragments) const {
-        world_.require();
-        return refined(detail::term_kind::any, list_of(fragments));
-    }
 
     // ---- loops ---------------------------------------------------------------------------------
 
@@ -254,14 +200,12 @@ private:
     static constexpr std::size_t arguments = sizeof...(Ts);
 
     using base::store_;
-    using state::add_list;
     using state::add_terms;
     using state::cache_;
     using state::has_no_terms;
     using state::id_of;
     using state::list;
     using state::list_;
-    using state::list_of;
     using state::shared_list;
     using state::start_rows;
     using state::terms_;
@@ -282,13 +226,6 @@ private:
              argument<Ts>::is_optional ? detail::term_kind::optional : detail::term_kind::with,
              argument<Ts>::is_written),
          ...);
-    }
-
-    template <class List>
-    [[nodiscard]] basic_query refined(detail::term_kind kind, const List& names) const {
-        basic_query made(*this);
-        made.add_list(kind, {names.data(), names.size()});
-        return made;
     }
 
     /// Marks the columns that a loop may write; see `write_tracker`.

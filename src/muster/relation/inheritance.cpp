@@ -88,8 +88,7 @@ std::uint64_t inheritance::state_of(std::uint64_t prefab, chunk_index chunk) con
         if (known == nullptr) continue;
         const fragment_data& fragment = engine_.fragments.lookup(known->id);
         if (is_inherited(fragment) && fragment.sparse_values != nullptr)
-            state =
-                (state * 2 + (fragment.sparse_values->has(prefab) ? 1 : 0)) * 0x9E37'79B9'7F4A'7C15;
+            state = (state + (fragment.sparse_values->has(prefab) ? 1 : 0)) * 0x9E37'79B9'7F4A'7C15;
     }
     return state | std::uint64_t{1} << 63;
 }

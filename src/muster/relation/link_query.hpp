@@ -19,8 +19,8 @@
 #include <muster/relation/link_terms.hpp>
 
 #include <cstddef>
-#include <span>
 #include <type_traits>
+#include <utility>
 
 namespace MUSTER_NAMESPACE {
 
@@ -33,9 +33,12 @@ namespace MUSTER_NAMESPACE {
 /// those below a root each before those below it. Targets and joined queries are evaluated when a loop
 /// begins. So `each` costs O(entities of the smaller side), as do `count`, `first` and `empty`.
 template <class Layout, class... Ts>
-class basic_link_query : public detail::query_batch<Layout, detail::link_state<Layout>>,
-                         public detail::link_terms<basic_link_query<Layout, Ts...>> {
-    using base = detail::query_batch<Layout, detail::link_state<Layout>>;
+class basic_link_query
+    : public detail::query_refining<basic_link_query<Layout, Ts...>,
+                                    detail::query_batch<Layout, detail::link_state<Layout>>>,
+      public detail::link_terms<basic_link_query<Layout, Ts...>> {
+    using base = detail::query_refining<basic_link_query,
+                                        detail::query_batch<Layout, detail::link_state<Layout>>>;
     using state = detail::link_state<Layout>;
     using world_type = detail::query_world<Layout>;
     using layout = typename world_type::layout;
@@ -47,52 +50,6 @@ public:
 
     /// Creates the null query. Assign a query of a world to it.
     basic_link_query() noexcept = default;
-
-    // ---- more terms ----------------------------------------------------------------------------
-
-    /// Like the calls of `basic_query`.
-    template <class... Us>
-        requires(sizeof...(Us) > 0)
-    [[nodiscard]] basic_link_query with() const {
-        return refined(detail::term_kind::with, state::template typed_list<Us...>());
-    }
-    template <detail::fragment_or_tag... Fs>
-        requires(sizeof...(Fs) > 0)
-    [[nodiscard]] basic_link_query with(const Fs&... fragments) const {
-        return refined(detail::term_kind::with, state::list_of(fragments...));
-    }
-    [[nodiscard]] basic_link_query with(std::span<const id_type> fragments) const {
-        world_.require();
-        return refined(detail::term_kind::with, state::list_of(fragments));
-    }
-    template <class... Us>
-        requires(sizeof...(Us) > 0)
-    [[nodiscard]] basic_link_query without() const {
-        return refined(detail::term_kind::without, state::template typed_list<Us...>());
-    }
-    template <detail::fragment_or_tag... Fs>
-        requires(sizeof...(Fs) > 0)
-    [[nodiscard]] basic_link_query without(const Fs&... fragments) const {
-        return refined(detail::term_kind::without, state::list_of(fragments...));
-    }
-    [[nodiscard]] basic_link_query without(std::span<const id_type> fragments) const {
-        world_.require();
-        return refined(detail::term_kind::without, state::list_of(fragments));
-    }
-    template <class... Us>
-        requires(sizeof...(Us) > 0)
-    [[nodiscard]] basic_link_query any() const {
-        return refined(detail::term_kind::any, state::template typed_list<Us...>());
-    }
-    template <detail::fragment_or_tag... Fs>
-        requires(sizeof...(Fs) > 0)
-    [[nodiscard]] basic_link_query any(const Fs&... fragments) const {
-        return refined(detail::term_kind::any, state::list_of(fragments...));
-    }
-    [[nodiscard]] basic_link_query any(std::span<const id_type> fragments) const {
-        world_.require();
-        return refined(detail::term_kind::any, state::list_of(fragments));
-    }
 
     // ---- loops ---------------------------------------------------------------------------------
 
@@ -148,7 +105,10 @@ public:
     using iterator = detail::link_iterator<Layout, Ts...>;
     using sentinel = detail::query_sentinel;
     /// `for (auto [e, p, v] : q)`; each element is a tuple of the entity and its components.
-    [[nodiscard]] iterator begin() const { return iterator(*store_, start()); }
+    [[nodiscard]] iterator begin() const {
+        detail::link_walk all = start();
+        return iterator(*store_, std::move(all));
+    }
     [[nodiscard]] sentinel end() const noexcept { return {}; }
 
     // ---- results -------------------------------------------------------------------------------
@@ -221,12 +181,6 @@ private:
         }
     }
 
-    template <class List>
-    [[nodiscard]] basic_link_query refined(detail::term_kind kind, const List& names) const {
-        basic_link_query made(*this);
-        made.add_list(kind, {names.data(), names.size()});
-        return made;
-    }
     template <class Callback>
     static consteval bool may_divide() {
         constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;

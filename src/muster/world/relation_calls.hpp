@@ -5,8 +5,8 @@
 
 #include <muster/base/scope_guard.hpp>
 #include <muster/relation/entity_range.hpp>
-#include <muster/relation/link_query.hpp>
 #include <muster/relation/link_observer.hpp>
+#include <muster/relation/link_query.hpp>
 #include <muster/relation/relation.hpp>
 #include <muster/relation/relation_ref.hpp>
 

@@ -212,8 +212,8 @@ private:
     template <class... Ts>
     void clone_rows(std::span<id_type> out, at_type prototype, const initial_values<Ts...>& given) {
         if constexpr (detail::has_links<Ts...>)
-            detail::clone_many_with_links(store_, store_type::ids_of(out), prototype,
-                                             given.chunk, given);
+            detail::clone_many_with_links(store_, store_type::ids_of(out), prototype, given.chunk,
+                                          given);
         else
             store_.spawner.clone_many(store_type::ids_of(out), prototype, given.chunk, given);
     }
