@@ -22,6 +22,7 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
+struct chunk_data;
 struct engine;
 class destroy_set;
 struct fragment_loss;

@@ -14,6 +14,7 @@
 
 namespace MUSTER_NAMESPACE::detail {
 
+struct chunk_data;
 struct engine;
 class relation_data;
 
