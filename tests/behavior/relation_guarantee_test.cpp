@@ -87,7 +87,8 @@ using call = std::function<void(scene&)>;
 
 const std::vector<std::pair<const char*, call>>& calls() {
     static const std::vector<std::pair<const char*, call>> all = {
-        {"relate", [](scene& s) { s.w.relate(child_of, s.all[4], s.all[0]); }},
+        // The target has two sources, the most without memory.
+        {"relate", [](scene& s) { s.w.relate(child_of, s.all[6], s.all[1]); }},
         {"relate deeper", [](scene& s) { s.w.relate(child_of, s.all[4], s.all[35]); }},
         {"relate a root", [](scene& s) { s.w.relate<boss>(s.all[0], s.all[38]); }},
         {"unrelate", [](scene& s) { s.w.unrelate(child_of, s.all[4]); }},

@@ -19,33 +19,41 @@ public:
         : first_(ends.first),
           at_(ends.first),
           last_(ends.last),
-          only_(ends.only),
-          is_single_(ends.is_single()) {
+          width_(ends.width),
+          are_targets_(ends.are_targets),
+          is_single_(ends.is_single()),
+          hole_(is_single_ ? ends.only : ends.hole) {
         skip();
     }
     [[nodiscard]] bool is_done() const noexcept { return at_ == last_ && !is_single_; }
-    [[nodiscard]] std::uint64_t get() const noexcept { return is_single_ ? only_ : at_->other; }
+    [[nodiscard]] std::uint64_t get() const noexcept { return is_single_ ? hole_ : *at_; }
     /// Returns the place of the end in its list.
     [[nodiscard]] std::size_t place() const noexcept {
-        return static_cast<std::size_t>(at_ - first_);
+        return static_cast<std::size_t>(at_ - first_) / width_;
     }
     void next() noexcept {
         if (is_single_)
             is_single_ = false;
         else
-            ++at_;
+            at_ += width_;
         skip();
     }
 
 private:
     void skip() noexcept {
-        while (at_ != last_ && at_->is_hole) ++at_;
+        while (at_ != last_ && is_hole()) at_ += width_;
     }
-    const link_end* first_;
-    const link_end* at_;
-    const link_end* last_;
-    std::uint64_t only_;
+    [[nodiscard]] bool is_hole() const noexcept {
+        // SAFETY: targets are in an array of ends, the first member of which this is.
+        return are_targets_ ? reinterpret_cast<const link_end*>(at_)->is_hole : *at_ == hole_;
+    }
+    const std::uint64_t* first_;
+    const std::uint64_t* at_;
+    const std::uint64_t* last_;
+    std::uint32_t width_;
+    bool are_targets_;
     bool is_single_;
+    std::uint64_t hole_;  // the null id, or the only entity
 };
 
 /// Visits the targets of the targets, or all below an entity, of an exclusive relation.

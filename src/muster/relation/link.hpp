@@ -90,8 +90,9 @@ struct link_end {
     std::uint32_t place;
     bool is_hole = false;
 };
+static_assert(sizeof(link_end) == 2 * sizeof(std::uint64_t), "ends are also read as words");
 
-/// Links in the order in which they were added. Erasing one leaves a hole; holes are closed once they
+/// The targets of one source, in the order in which they were added. Erasing one leaves a hole; holes are closed once they
 /// are the majority, so that all is O(1), amortised.
 class link_array {
 public:
@@ -106,17 +107,10 @@ public:
     }
     /// Makes room for `count` more. `std::bad_alloc` and `errc::limit` change nothing.
     void reserve(std::size_t count);
-    /// Makes room for one more, besides those that were reserved and not appended.
-    void reserve_another() {
-        reserve(reserved_ + 1);
-        ++reserved_;
-    }
-    void end_reservations() noexcept { reserved_ = 0; }
     /// Appends a link, for which there is room, and returns its place.
     std::uint32_t append(std::uint64_t other, std::uint32_t place) noexcept {
         all_.push_back({other, place});
         ++size_;
-        if (reserved_ != 0) --reserved_;
         return places() - 1;
     }
     void erase(std::uint32_t place) noexcept {
@@ -155,7 +149,6 @@ public:
 private:
     array_list<link_end> all_;
     std::size_t size_ = 0;
-    std::size_t reserved_ = 0;
 };
 
 /// The links of a source, if the relation is not exclusive, with their values.

@@ -53,7 +53,7 @@ void link_search::choose_chunks() {
 /// Returns the chunks of the list that have a target. Visits its sources if they are fewer than the chunks.
 array_list<chunk_data*> link_search::chunks_of(const link_test& group) const {
     array_list<chunk_data*> made;
-    const link_array* const sources = group.sources();
+    const source_list* const sources = group.sources();
     if (sources == nullptr || sources->size() >= list_->chunks.size()) {
         for (chunk_data* chunk : list_->chunks)
             if (chunk->word_of(group.links()) == group.target()) made.push_back(chunk);

@@ -18,8 +18,8 @@ void link_sorter::require(const target& end, const char* call) const {
 }
 
 /// Stores one end of a link at another place, and tells the source.
-void link_sorter::set(link_array& all, std::uint32_t place, const link_end& end) noexcept {
-    all[place] = end;
+void link_sorter::set(source_list& all, std::uint32_t place, const link_end& end) noexcept {
+    all.set(place, end);
     if (end.is_hole) return;
     if (link_head* const link = relation_.find_link(end.other))
         link->place = place;
@@ -29,11 +29,11 @@ void link_sorter::set(link_array& all, std::uint32_t place, const link_end& end)
 }
 
 /// Moves the end at `from` before that at `to`.
-void link_sorter::move(link_array& all, std::uint32_t from, std::uint32_t to) noexcept {
+void link_sorter::move(source_list& all, std::uint32_t from, std::uint32_t to) noexcept {
     const link_end moved = all[from];
     std::uint32_t at = from;
-    for (; at > to; --at) set(all, at, link_end(all[at - 1]));
-    for (; at + 1 < to; ++at) set(all, at, link_end(all[at + 1]));
+    for (; at > to; --at) set(all, at, all[at - 1]);
+    for (; at + 1 < to; ++at) set(all, at, all[at + 1]);
     set(all, at, moved);
 }
 
@@ -46,7 +46,7 @@ void link_sorter::place_before(const target& source, const target& sibling) {
         if (!relation_.is_related(source.id, shared.other)) return;
         has_shared = true;
         if (source.id == sibling.id) return;
-        link_array& all = *relation_.find_sources(shared.other);
+        source_list& all = *relation_.find_sources(shared.other);
         std::uint32_t from = 0;
         relation_.each_target(source.id, [&](const link_end& own) {
             if (own.other == shared.other) from = own.place;
@@ -63,7 +63,7 @@ void link_sorter::place_before(const target& source, const target& sibling) {
 void link_sorter::sort(const target& of, source_order order, void* context) {
     engine_.gate.refuse_in_scope("sort_sources");
     require(of, "sort_sources");
-    link_array* const sources = relation_.find_sources(of.id);
+    source_list* const sources = relation_.find_sources(of.id);
     if (sources == nullptr) return;
     array_list<link_end> sorted;
     relation_.each_source(of.id, [&](const link_end& end) { sorted.push_back(end); });

@@ -26,8 +26,8 @@ public:
 
 private:
     void require(const target& end, const char* call) const;
-    void set(link_array& all, std::uint32_t place, const link_end& end) noexcept;
-    void move(link_array& all, std::uint32_t from, std::uint32_t to) noexcept;
+    void set(source_list& all, std::uint32_t place, const link_end& end) noexcept;
+    void move(source_list& all, std::uint32_t from, std::uint32_t to) noexcept;
 
     engine& engine_;
     relation_data& relation_;

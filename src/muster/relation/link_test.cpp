@@ -205,7 +205,7 @@ bool link_test::is_new(std::uint64_t e) {
 /// which are then not listed.
 bool link_test::collect_below(std::size_t limit) {
     struct position {
-        const link_array* sources;
+        const source_list* sources;
         std::uint32_t place;
     };
     const bool is_tree = relation_->is_exclusive;
@@ -238,7 +238,7 @@ std::size_t link_test::collect_targets(std::size_t limit) {
     std::size_t count = 0;
     const std::uint64_t null = in_.owner->entities.null();
     for (std::uint64_t e = joined_->next(); e != null; e = joined_->next()) {
-        const link_array* const sources = relation_->find_sources(e);
+        const source_list* const sources = relation_->find_sources(e);
         if (sources == nullptr || sources->size() == 0) continue;
         all_.push_back(e);
         count += sources->size();

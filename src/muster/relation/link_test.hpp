@@ -61,7 +61,7 @@ public:
     }
     [[nodiscard]] const fragment_data& links() const noexcept { return relation_->links(); }
     [[nodiscard]] std::uint64_t target() const noexcept { return what_->entity; }
-    [[nodiscard]] const link_array* sources() const noexcept {
+    [[nodiscard]] const source_list* sources() const noexcept {
         return relation_->find_sources(what_->entity);
     }
 
@@ -98,7 +98,7 @@ private:
     array_list<std::uint64_t> all_;  // entities below, or joined targets
     bool is_listed_ = false;         // `all_` has all entities below
     std::size_t next_ = 0;           // in `all_`
-    const link_array* sources_ = nullptr;
+    const source_list* sources_ = nullptr;
     std::uint32_t place_ = 0;  // in `sources_`
 };
 

@@ -8,7 +8,6 @@
 #include <muster/relation/tree_clone.hpp>
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -61,9 +60,8 @@ std::uint64_t relation_data::target_of(std::uint64_t source) const noexcept {
     return link != nullptr ? link->target : engine_.entities.null();
 }
 
-link_array* relation_data::find_sources(std::uint64_t target) const noexcept {
-    link_array* const* const found = sources_.find(engine_.entities.key_of(target));
-    return found != nullptr ? *found : nullptr;
+source_list* relation_data::find_sources(std::uint64_t target) const noexcept {
+    return sources_.find(engine_.entities.key_of(target));
 }
 
 bool relation_data::is_related(std::uint64_t source, std::uint64_t target) const noexcept {
@@ -86,7 +84,7 @@ void* relation_data::find_value(std::uint64_t source, std::uint64_t target) cons
 /// Returns the place of a target in the list of a source, or `places()`. Searches the shorter end.
 std::uint32_t relation_data::find_place(std::uint64_t source, const link_list& list,
                                         std::uint64_t target) const noexcept {
-    const link_array* const sources = find_sources(target);
+    const source_list* const sources = find_sources(target);
     if (sources == nullptr) return list.ends().places();
     if (list.ends().places() <= sources->places()) return list.ends().find(target);
     const std::uint32_t at = sources->find(source);
@@ -120,7 +118,7 @@ bool relation_data::arrange(slice<std::uint64_t> all) const {
 void relation_data::begin(std::size_t count) {
     now_.is_bulk = count > 1;
     for (const std::uint64_t target : now_.reserved)
-        if (link_array* const sources = find_sources(target)) sources->end_reservations();
+        if (source_list* const sources = find_sources(target)) sources->end_reservations();
     now_.reserved.clear();
     now_.steps.clear();
     now_.notes.clear();
@@ -297,16 +295,14 @@ void relation_data::reserve_source(const link_step& made) {
     ensure_sources(made.to).reserve_another();
 }
 
-link_array& relation_data::ensure_sources(std::uint64_t target) {
-    if (link_array* const found = find_sources(target)) return *found;
-    auto made = std::make_unique<link_array>();
-    sources_.ensure(engine_.entities.key_of(target), made.get());
-    return *made.release();
+source_list& relation_data::ensure_sources(std::uint64_t target) {
+    return sources_.ensure(engine_.entities.key_of(target),
+                           source_list(engine_.entities.null(), !is_exclusive));
 }
 
 void relation_data::refuse_cycle(const link_step& made) const {
     if (made.e == made.to) raise_cycle(made.e, made.to);
-    const link_array* const below = find_sources(made.e);
+    const source_list* const below = find_sources(made.e);
     if (below == nullptr || below->size() == 0) return;
     if (!is_exclusive) {
         if (is_above(made.to, made.e)) raise_cycle(made.e, made.to);
@@ -417,16 +413,16 @@ void relation_data::commit_edit(std::uint64_t e) noexcept {
 void relation_data::close_holes(link_list& list) const noexcept {
     list.close([&](std::uint32_t at) {
         const link_end& end = list.ends()[at];
-        (*find_sources(end.other))[end.place].place = at;
+        find_sources(end.other)->set_place(end.place, at);
     });
 }
 
 /// Closes the holes of a target's list, and corrects the places at its sources.
 void relation_data::close_holes(std::uint64_t target) noexcept {
-    link_array* const sources = find_sources(target);
+    source_list* const sources = find_sources(target);
     if (sources == nullptr || !sources->is_sparse()) return;
-    sources->close([&](std::uint32_t, std::uint32_t at) {
-        const link_end& end = (*sources)[at];
+    sources->close([&](std::uint32_t at) {
+        const link_end end = (*sources)[at];
         if (is_exclusive)
             find_link(end.other)->place = at;
         else

@@ -11,6 +11,7 @@
 #include <muster/relation/relation.hpp>
 #include <muster/relation/relation_levels.hpp>
 #include <muster/relation/relation_ref.hpp>
+#include <muster/relation/source_list.hpp>
 #include <muster/type/fragment_data.hpp>
 #include <muster/type/value_participant.hpp>
 
@@ -76,7 +77,7 @@ public:
         return link != nullptr ? link->level : 0;
     }
     /// Returns the sources of a living target, or null.
-    [[nodiscard]] link_array* find_sources(std::uint64_t target) const noexcept;
+    [[nodiscard]] source_list* find_sources(std::uint64_t target) const noexcept;
     [[nodiscard]] bool is_related(std::uint64_t source, std::uint64_t target) const noexcept;
     /// Returns the address of the value of a link, or null. Of a tag: any other address.
     [[nodiscard]] void* find_value(std::uint64_t source, std::uint64_t target) const noexcept;
@@ -144,7 +145,7 @@ public:
     /// Calls `look(end)` for each source of a target.
     template <class Look>
     void each_source(std::uint64_t target, Look look) const {
-        if (const link_array* const sources = find_sources(target))
+        if (const source_list* const sources = find_sources(target))
             for (std::uint32_t i = sources->next(0); i != sources->places();
                  i = sources->next(i + 1))
                 look((*sources)[i]);
@@ -176,7 +177,7 @@ private:
     outcome combine_one(const void* present, slice<void* const> given, std::size_t& which) const;
     outcome combine_many(std::uint64_t e, const void* present, slice<void* const> given,
                          std::size_t& which);
-    link_array& ensure_sources(std::uint64_t target);
+    source_list& ensure_sources(std::uint64_t target);
     void mirror_removals(const link_list* kept);
     void mirror_link(const link_step& made, const void* link);
     void join_group(std::uint64_t e, const void* value);
@@ -190,7 +191,7 @@ private:
     effect move_link(std::uint64_t e, location at, std::uint64_t target, const change& given);
     effect add_link(std::uint64_t e, std::uint64_t target, const change& given);
     link_list& insert_list(std::uint64_t e, link_list&& list);
-    link_array& reserve_sources(std::uint64_t target);
+    source_list& reserve_sources(std::uint64_t target);
     void list_notes(const destroy_set& dying, destruction& made);
     void prepare_notes(const array_list<link_note>& all);
     void note(array_list<link_note>& all) noexcept;
@@ -206,7 +207,7 @@ private:
     const std::uint64_t id_;
     link_types types_;
     fragment_data* links_ = nullptr;
-    sparse_array<link_array*> sources_;  // by the key of the target; owned
+    sparse_array<source_list> sources_;  // by the key of the target
     row_regrouping& rows_;
     relation_levels levels_;
     link_mirror mirror_;  // if the relation is symmetric

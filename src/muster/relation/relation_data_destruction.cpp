@@ -195,7 +195,7 @@ bool relation_data::leave_survivors(const destroy_set& dying) noexcept {
 /// Whether a link was committed. Undoing the creation of an entity also ends links that were not: their
 /// places are those of others.
 bool relation_data::is_listed(std::uint64_t e, const link_end& target) const noexcept {
-    const link_array* const sources = find_sources(target.other);
+    const source_list* const sources = find_sources(target.other);
     return sources != nullptr && target.place < sources->places() &&
            (*sources)[target.place].other == e && !(*sources)[target.place].is_hole;
 }
@@ -203,15 +203,15 @@ bool relation_data::is_listed(std::uint64_t e, const link_end& target) const noe
 void relation_data::drop_sources(std::uint64_t target) noexcept {
     const std::uint64_t key = engine_.entities.key_of(target);
     if (!engine_.marks.test(key)) return;  // it was never a target
-    link_array* const* const found = sources_.find(key);
+    source_list* const found = sources_.find(key);
     if (found == nullptr) return;
-    delete *found;
+    found->free();
     sources_.erase(key);
 }
 
 void relation_data::clear() noexcept {
     for (std::uint64_t key = sources_.next(0); key != sources_.none; key = sources_.next(key + 1))
-        delete sources_[key];
+        sources_[key].free();
     sources_ = {};
     now_.steps.clear();
     now_.reserved.clear();

@@ -58,7 +58,7 @@ source_place relation_data::prepare_source(list_index types, slice<fragment_data
     chunk_data& into = *known.chunk;
     if (into.size == into.capacity) [[unlikely]]
         return {};
-    link_array& sources = reserve_sources(target);
+    source_list& sources = reserve_sources(target);
     return {&into, links_->base(into.index), &sources, level & relation_levels::most};
 }
 
@@ -94,12 +94,12 @@ auto relation_data::move_link(std::uint64_t e, location at, std::uint64_t target
     const std::uint64_t from = link.target;
     std::uint32_t place = link.place;
     const std::uint32_t level = link.level;
-    link_array* left = nullptr;
+    source_list* left = nullptr;
     if (from != target) {
         // A target of the level above is not below the entity: the link closes no cycle.
         if (is_grouping || (is_leveled && level_of(target) + 1 != level)) return effect::unknown;
         if (is_acyclic && !is_leveled) refuse_cycle({e, from, target, place, level});
-        link_array& sources = reserve_sources(target);
+        source_list& sources = reserve_sources(target);
         left = find_sources(from);
         left->erase(place);
         place = sources.append(e, 0);
@@ -125,7 +125,7 @@ auto relation_data::add_link(std::uint64_t e, std::uint64_t target, const change
         }
     }
     if (is_acyclic) refuse_cycle({e, engine_.entities.null(), target});
-    link_array& sources = reserve_sources(target);
+    source_list& sources = reserve_sources(target);
     if (list == nullptr) {
         insert_list(e, std::move(added)).ends()[0].place = sources.append(e, 0);
     } else {
@@ -166,8 +166,8 @@ auto relation_data::unrelate_directly(std::uint64_t e, std::uint64_t target) -> 
 }
 
 /// Makes room for a source of this target, and marks it.
-link_array& relation_data::reserve_sources(std::uint64_t target) {
-    link_array* sources = find_sources(target);
+source_list& relation_data::reserve_sources(std::uint64_t target) {
+    source_list* sources = find_sources(target);
     if (sources == nullptr) {
         engine_.catalog.mark_for_destroy(target);
         sources = &ensure_sources(target);

@@ -124,10 +124,9 @@ void relation_ref::record(std::uint64_t source, const change* link) const {
 std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
     if (data_ == nullptr || !engine_->entities.alive(source)) return engine_->entities.null();
     if (data_->is_exclusive) return data_->target_of(source);
-    const link_ends all = targets(source);
-    const link_end* first = all.first;
-    while (first != all.last && first->is_hole) ++first;
-    return first != all.last ? first->other : engine_->entities.null();
+    const link_list* const list = data_->find_list(source);
+    if (list == nullptr || list->size() == 0) return engine_->entities.null();
+    return list->ends()[list->ends().next(0)].other;
 }
 
 std::uint32_t relation_ref::level_of(std::uint64_t source) const noexcept {
@@ -154,32 +153,39 @@ void* relation_ref::find_value(std::uint64_t source, std::uint64_t target) const
     return data_ != nullptr ? data_->find_value(source, target) : nullptr;
 }
 
-namespace {
-link_ends ends_of(const link_array& all) noexcept {
-    if (all.places() == 0) return {};
-    return {&all[0], &all[0] + all.places(), all.size()};
-}
-}  // namespace
-
 link_ends relation_ref::targets(std::uint64_t source) const noexcept {
     if (data_ == nullptr || !engine_->entities.alive(source)) return {};
     if (const link_head* const link = data_->find_link(source))
         return {.count = 1, .only = link->target};
     const link_list* const list = data_->find_list(source);
-    return list != nullptr ? ends_of(list->ends()) : link_ends{};
+    if (list == nullptr || list->ends().places() == 0) return {};
+    const link_array& all = list->ends();
+    constexpr std::uint32_t width = sizeof(link_end) / sizeof(std::uint64_t);
+    const std::uint64_t* const first = &all[0].other;
+    return {.first = first,
+            .last = first + all.places() * std::size_t{width},
+            .width = width,
+            .are_targets = true,
+            .count = all.size()};
 }
 
 link_ends relation_ref::sources(std::uint64_t target) const noexcept {
     if (data_ == nullptr || !engine_->entities.alive(target)) return {};
-    const link_array* const all = data_->find_sources(target);
-    return all != nullptr ? ends_of(*all) : link_ends{};
+    const source_list* const all = data_->find_sources(target);
+    if (all == nullptr) return {};
+    const std::uint64_t* const first = all->words();
+    return {.first = first,
+            .last = first + all->places() * std::size_t{all->width()},
+            .width = all->width(),
+            .hole = engine_->entities.null(),
+            .count = all->size()};
 }
 
 std::uint64_t relation_ref::next_below(std::uint64_t root, std::uint64_t at) const noexcept {
     const std::uint64_t null = engine_->entities.null();
     if (data_ == nullptr || !engine_->entities.alive(at)) return null;
     const auto source_from = [&](std::uint64_t of, std::uint32_t place) {
-        const link_array* const all = data_->find_sources(of);
+        const source_list* const all = data_->find_sources(of);
         const std::uint32_t found = all != nullptr ? all->next(place) : 0;
         return all != nullptr && found != all->places() ? (*all)[found].other : null;
     };

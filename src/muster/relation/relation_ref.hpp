@@ -5,6 +5,7 @@
 #include <muster/change/change.hpp>
 #include <muster/relation/link.hpp>
 #include <muster/relation/relation.hpp>
+#include <muster/relation/source_list.hpp>
 #include <muster/type/fragment_data.hpp>
 
 #include <cstddef>
@@ -54,8 +55,11 @@ struct link_step {
 
 /// Ends of links, in their order. Valid until a link of the relation changes.
 struct link_ends {
-    const link_end* first = nullptr;
-    const link_end* last = nullptr;
+    const std::uint64_t* first = nullptr;  // each end begins with the other entity
+    const std::uint64_t* last = nullptr;
+    std::uint32_t width = 1;   // from one end to the next
+    bool are_targets = false;  // they are of type `link_end`
+    std::uint64_t hole = 0;    // the null id, in place of a source
     std::size_t count = 0;
     std::uint64_t only = 0;  // the entity of the only link of an exclusive relation
 
@@ -64,10 +68,10 @@ struct link_ends {
 
 /// The place of a new source of an exclusive relation.
 struct source_place {
-    chunk_data* into = nullptr;     // has room for its row; null: there is no such place
-    std::byte* links = nullptr;     // the base of the links in this chunk
-    link_array* sources = nullptr;  // of the target; has room for it
-    std::uint32_t level : 30 = 0;   // of the source, in a leveled relation
+    chunk_data* into = nullptr;      // has room for its row; null: there is no such place
+    std::byte* links = nullptr;      // the base of the links in this chunk
+    source_list* sources = nullptr;  // of the target; has room for it
+    std::uint32_t level : 30 = 0;    // of the source, in a leveled relation
 };
 struct link_group;
 /// Whether a source comes before another; may throw.
