@@ -344,7 +344,7 @@ void relations::drop(std::uint64_t own) noexcept {
 
 void relations::refuse_to_leave(std::uint64_t e) const {
     for (const relation_data* relation : all_) {
-        const link_array* const sources = relation->find_sources(e);
+        const source_list* const sources = relation->find_sources(e);
         if (relation->count_targets(e) == 0 && (sources == nullptr || sources->size() == 0))
             continue;
         raise(errc::not_movable,
