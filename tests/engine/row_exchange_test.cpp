@@ -120,6 +120,91 @@ TEST(row_exchange, an_entity_is_true_wherever_it_goes) {
     EXPECT_EQ(home.rows().away_count(), 0u);
 }
 
+struct likes {};
+struct docked_at {};
+
+TEST(row_exchange, an_end_of_a_link_stays_in_its_world) {
+    shard home;
+    shard other;
+    home.define<likes>().relation();
+    home.define<docked_at>().relation().exclusive();
+    const entity free = home.spawn(place{0}), target = home.spawn(place{1});
+    const entity ship = home.spawn(place{2}, to<docked_at>(target));
+    const entity bob = home.spawn(place{3}, to<likes>(target));
+    const entity child = home.spawn(place{4}, to(child_of, ship));
+    for (const entity e : {target, ship, bob, child}) {
+        chunk_data& chunk = home.chunk_of(e);
+        packet room(chunk, 1);
+        const auto row = static_cast<std::uint32_t>(home.core().find(e)->row());
+        const auto take = [&] { home.rows().take(chunk, std::vector{row}, 7, room.columns); };
+        EXPECT_EQ(test::code_of(take), errc::not_movable) << e;
+        EXPECT_NE(test::sentence_of(take).find("cannot leave its world"), std::string::npos);
+    }
+    {  // all or none
+        chunk_data& chunk = home.chunk_of(free);
+        ASSERT_EQ(&chunk, &home.chunk_of(target));
+        packet room(chunk, 2);
+        const std::vector<std::uint32_t> rows{0, 1};
+        EXPECT_EQ(test::code_of([&] { home.rows().take(chunk, rows, 7, room.columns); }),
+                  errc::not_movable);
+    }
+    EXPECT_EQ(home.rows().away_count(), 0u);
+    EXPECT_EQ(home.target<docked_at>(ship), target);
+    EXPECT_EQ(home.level(child), 1u);
+    EXPECT_EQ(home.children(ship).size(), 1u);
+    home.destroy(ship);
+    home.unrelate<likes>(bob);
+    send(home, target, other);  // it was a target once
+    send(home, bob, other);
+    EXPECT_EQ(other.get<place>(target).x, 1);
+}
+
+TEST(row_exchange, guests_and_those_away_are_no_ends_of_links) {
+    shard home;
+    shard other;
+    for (shard* w : {&home, &other}) {
+        w->define<likes>().relation();
+        w->define<docked_at>().relation().exclusive();
+    }
+    const entity native = other.spawn(place{1}), source = other.spawn(place{2});
+    other.relate<docked_at>(source, native);
+    const entity guest = home.spawn(place{3}), stays = home.spawn(place{4});
+    ASSERT_EQ(guest.key(), native.key()) << "their keys collide on purpose";
+    command_buffer b{home};
+    b.relate<likes>(stays, guest);
+    b.relate<docked_at>(stays, guest);
+    send(home, guest, other);
+    const auto is_foreign = [](auto call) { return test::code_of(call) == errc::foreign_entity; };
+    EXPECT_TRUE(is_foreign([&] { other.relate<docked_at>(source, guest); }));
+    EXPECT_TRUE(is_foreign([&] { other.relate<docked_at>(guest, native); }));
+    EXPECT_TRUE(is_foreign([&] { other.relate<likes>(source, guest); }));
+    EXPECT_TRUE(is_foreign([&] { other.relate<likes>(guest, native); }));
+    EXPECT_TRUE(is_foreign([&] { other.relate(child_of, guest, native); }));
+    EXPECT_TRUE(is_foreign([&] { other.spawn(to<docked_at>(guest)); }));
+    EXPECT_TRUE(is_foreign([&] { other.spawn_many(3, place{}, to(child_of, guest)); }));
+    EXPECT_TRUE(is_foreign([&] { other.set(guest, to<docked_at>(native)); }));
+    EXPECT_TRUE(is_foreign([&] { other.set(source, place{9}, to<likes>(guest)); }));
+    EXPECT_TRUE(is_foreign([&] { (void)other.clone(source, to<likes>(guest)); }));
+    EXPECT_TRUE(is_foreign([&] {
+        deferred changes{other};
+        other.relate<likes>(source, guest);
+    }));
+    EXPECT_FALSE(other.has<docked_at>(guest));
+    EXPECT_EQ(other.sources<docked_at>(native).size(), 1u);
+    EXPECT_EQ(other.get<place>(source).x, 2);
+
+    const auto is_away = [](auto call) { return test::code_of(call) == errc::away_entity; };
+    EXPECT_TRUE(is_away([&] { home.relate<likes>(stays, guest); }));
+    EXPECT_TRUE(is_away([&] { home.relate<docked_at>(guest, stays); }));
+    EXPECT_TRUE(is_away([&] { home.spawn(to(child_of, guest)); }));
+    EXPECT_TRUE(is_away([&] {
+        home.submit(b);
+        home.apply_submitted();
+    }));
+    EXPECT_FALSE(home.has<likes>(stays));
+    EXPECT_FALSE(home.has<docked_at>(stays));
+}
+
 TEST(row_exchange, the_error_says_where_the_entity_is) {
     shard home{world_options{.number = 61'001}};
     shard other{world_options{.number = 61'002}};

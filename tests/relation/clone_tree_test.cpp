@@ -14,6 +14,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/open_world.hpp"
 
 namespace muster::test {
 namespace {
@@ -50,7 +51,7 @@ auto list_of(Range&& range) {
 template <class Layout>
 struct trees_of : testing::Test {
     using id_type = basic_id<Layout>;
-    basic_world<Layout> world_;
+    open_world<Layout> world_;
     trees_of() {
         world_.template define<likes>().relation();
         world_.template define<named_link>().relation();
@@ -104,6 +105,21 @@ TYPED_TEST(trees_of, a_tree_is_copied_with_its_values_and_its_order) {
     EXPECT_EQ(this->tree(car.root), this->ids(car.root, car.left, car.driver, car.hat, car.right));
     w.destroy(made);
     EXPECT_EQ(w.size(), before);
+}
+
+TYPED_TEST(trees_of, a_copy_is_in_the_group_of_itself_if_its_prototype_is) {
+    auto& w = this->world_;
+    struct member_of {};
+    w.template define<member_of>().relation().grouping();
+    const auto alone = w.spawn(position{1});
+    w.template relate<member_of>(alone, alone);
+    const auto copy = w.clone_tree(alone);
+    EXPECT_EQ(w.template target<member_of>(copy), copy);
+    EXPECT_EQ(w.template word_in<member_of>(copy), copy.value());
+    EXPECT_EQ(w.template query<position>().template to<member_of>(copy).count(), 1u);
+    const auto copies = w.clone_trees(2, alone);
+    EXPECT_EQ(w.template word_in<member_of>(copies[1]), copies[1].value());
+    EXPECT_EQ(w.template query<position>().template to<member_of>(alone).count(), 1u);
 }
 
 TYPED_TEST(trees_of, given_values_and_links_concern_the_root_only) {

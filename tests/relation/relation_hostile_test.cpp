@@ -52,6 +52,53 @@ struct hostile_relations : testing::Test {
 };
 TYPED_TEST_SUITE(hostile_relations, behavior_layouts, layout_names);
 
+// ---- limits ------------------------------------------------------------------------------------
+
+TYPED_TEST(hostile_relations, a_world_without_free_ids_makes_no_link) {
+    constexpr std::uint64_t first = 2000;
+    open_world<TypeParam> w(world_options{.first_key = first, .last_key = first + 4});
+    // The relation takes ids of its own; without them, it does not come to be.
+    std::size_t count = 0;
+    bool is_full = false;
+    typename hostile_relations<TypeParam>::id_type last{};
+    while (!is_full) {
+        try {
+            last = last ? w.spawn(position{}, to(child_of, last)) : w.spawn(position{});
+            ++count;
+        } catch (const error& caught) {
+            is_full = caught.code() == errc::id_overflow;
+            ASSERT_TRUE(is_full) << caught.what();
+        }
+    }
+    ASSERT_GE(count, 1u);
+    const auto refuses = [&](auto call) { return code_of(call) == errc::id_overflow; };
+    EXPECT_TRUE(refuses([&] { w.spawn(to(child_of, last)); }));
+    EXPECT_TRUE(refuses([&] { w.spawn_many(2, position{}, to(child_of, last)); }));
+    EXPECT_TRUE(refuses([&] { (void)w.clone(last, to(child_of, last)); }));
+    EXPECT_TRUE(refuses([&] { (void)w.clone_tree(last, to(child_of, last)); }));
+    EXPECT_TRUE(refuses([&] { (void)w.template relation<int>("owes"); }));
+    EXPECT_EQ(w.size(), count);
+    EXPECT_EQ(w.children(last).size(), 0u);
+    EXPECT_EQ((w.template query<>().to(child_of, last).count()), 0u);
+    EXPECT_EQ(wrong_level<child_of_t>(w), "");
+    w.destroy(last);  // a leaf: its id is free again, or the pool retires it
+    EXPECT_EQ(w.size(), count - 1);
+}
+
+TYPED_TEST(hostile_relations, an_error_without_a_call_site_names_no_place) {
+    auto& w = this->world_;
+    const auto a = w.spawn(), b = w.spawn();
+    basic_command_buffer<TypeParam> commands{w};
+    commands.template relate<docked_at>(a, b);
+    w.destroy(b);
+    const std::string sentence = sentence_of([&] {
+        w.submit(commands);
+        w.apply_submitted();
+    });
+    EXPECT_NE(sentence.find("dead"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find(":0)"), std::string::npos) << sentence;
+}
+
 // ---- destruction -------------------------------------------------------------------------------
 
 TYPED_TEST(hostile_relations, links_may_be_passed_on_to_an_entity_that_becomes_a_root) {

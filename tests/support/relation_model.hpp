@@ -73,6 +73,14 @@ public:
     std::vector<node> all;
     /// Whether a hook throws for this link; 0: none.
     unsigned veto = 0;
+    /// A call of a hook: the link ends, is new, or was moved or assigned.
+    struct hook_call {
+        std::size_t relation;
+        bool ends, is_new;
+        int e, target;
+        auto operator<=>(const hook_call&) const = default;
+    };
+    std::vector<hook_call> hooks;  // that successful changes call
 
     [[nodiscard]] bool vetoes(std::size_t relation, int e, int target) const {
         return veto != 0 &&
@@ -91,22 +99,26 @@ public:
     bool apply(int e, const std::vector<step>& steps, bool is_commit) {
         if (!alive(e)) return true;
         const std::vector<node> before = all;
+        const std::size_t hooks_before = hooks.size();
         try {
             change(e, steps, is_commit);
             return true;
         } catch (const refused&) {
             all = before;
+            hooks.resize(hooks_before);
             return false;
         }
     }
     /// Destroys these and what depends on them, all or none.
     bool destroy(const std::vector<int>& first, bool is_reset = false) {
         const std::vector<node> before = all;
+        const std::size_t hooks_before = hooks.size();
         try {
             end(first, is_reset);
             return true;
         } catch (const refused&) {
             all = before;
+            hooks.resize(hooks_before);
             return false;
         }
     }
@@ -123,7 +135,35 @@ public:
         return count;
     }
 
+    /// Moves a source before another, at each target that they share. Returns whether there is one.
+    bool place_before(std::size_t r, int e, int sibling) {
+        bool is_shared = false;
+        for (const link& made : at(sibling).links[r]) {
+            if (std::ranges::find(at(e).links[r], made.target, &link::target) ==
+                at(e).links[r].end())
+                continue;
+            is_shared = true;
+            std::vector<int>& sources = at(made.target).sources[r];
+            if (e == sibling) continue;
+            std::erase(sources, e);
+            sources.insert(std::ranges::find(sources, sibling), e);
+        }
+        return is_shared;
+    }
+    /// Lists all below an entity by a leveled relation, each before those below it.
+    void list_below(std::size_t r, int e, std::vector<int>& below) {
+        for (const int source : at(e).sources[r]) {
+            below.push_back(source);
+            list_below(r, source, below);
+        }
+    }
+
 private:
+    /// Calls the hook of a link.
+    void call(std::size_t r, bool ends, int e, int target, bool is_new = false) {
+        if (vetoes(r, e, target)) throw refused();
+        hooks.push_back({r, ends, is_new, e, target});
+    }
     void change(int e, const std::vector<step>& steps, bool is_commit) {
         for (const step& made : steps)
             if (made.what == step::kind::destroy) return end({e}, false);
@@ -197,21 +237,27 @@ private:
             const auto has = [](const std::vector<link>& in, int target) {
                 return std::ranges::find(in, target, &link::target) != in.end();
             };
+            const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
+            // A link that is removed and added again ends, except in a list that is replaced.
+            const auto ends = [&](int target) {
+                return !rules_of[r].is_exclusive && !is_cleared[r] && removed[r].contains(target);
+            };
+            const auto is_moved = [&](int target) {
+                return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
+            };
             for (const link& gone : old)
-                if (!has(links[r], gone.target) &&
-                    !(rules_of[r].is_exclusive && !links[r].empty()) && vetoes(r, e, gone.target))
-                    throw refused();
+                if (ends(gone.target) || (!has(links[r], gone.target) &&
+                                          !(rules_of[r].is_exclusive && !links[r].empty())))
+                    call(r, true, e, gone.target);
             // A list that is cleared and filled again is a new one; else the links that stay keep
             // their places.
             for (const link& made : links[r]) {
                 const bool is_new = !has(old, made.target);
                 if (rules_of[r].is_acyclic && is_new && reaches(r, made.target, e)) throw refused();
-                if (assigned[r].contains(made.target) && vetoes(r, e, made.target)) throw refused();
+                const bool begins = rules_of[r].is_exclusive ? old.empty() : is_new;
+                if (assigned[r].contains(made.target))
+                    call(r, false, e, made.target, begins || ends(made.target));
             }
-            const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
-            const auto is_moved = [&](int target) {
-                return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
-            };
             for (const link& gone : old)
                 if (is_moved(gone.target) || !has(links[r], gone.target))
                     std::erase(at(gone.target).sources[r], e);
@@ -254,15 +300,14 @@ private:
                 for (const int source : at(e).sources[r])
                     if (!dying.contains(source) && rules_of[r].policy == refuse && !is_reset)
                         throw refused();
-                for (const link& gone : at(e).links[r])
-                    if (vetoes(r, e, gone.target)) throw refused();
+                for (const link& gone : at(e).links[r]) call(r, true, e, gone.target);
                 for (const int source : at(e).sources[r]) {
                     if (dying.contains(source)) continue;
                     const int to = survivor(r, e, dying);
-                    if (rules_of[r].policy != pass_on || to < 0 || to == source
-                            ? vetoes(r, source, e)
-                            : vetoes(r, source, to))
-                        throw refused();
+                    if (rules_of[r].policy != pass_on || to < 0 || to == source)
+                        call(r, true, source, e);
+                    else
+                        call(r, false, source, to);
                 }
             }
         struct moved_link {

@@ -68,20 +68,31 @@ public:
             destroy_sources);
         w_.template define<follows>().relation().leveled();
         w_.template define<member_of>().relation().grouping().when_target_destroyed(pass_on);
+        // A scope does not record the removal of a fragment that does not exist.
+        (void)w_.template component<health>();
+        (void)w_.template component<burning>();
         each_relation([&]<class R>(std::size_t r) {
-            w_.template on_relate<R>(
-                [this, r](id_type e, id_type, id_type target) { veto(r, e, target); });
+            w_.template on_relate<R>([this, r](id_type e, id_type from, id_type target) {
+                hook(r, false, !from, e, target);
+            });
             w_.template on_unrelate<R>(
-                [this, r](id_type e, id_type target) { veto(r, e, target); });
+                [this, r](id_type e, id_type target) { hook(r, true, false, e, target); });
+            related_.push_back(w_.template observer<>().template related<R>());
+            unrelated_.push_back(w_.template observer<>().template unrelated<R>());
         });
     }
 
     std::size_t run() {
         std::size_t count = 0;
-        for (; !from_.done() && ids_.size() < 60; ++count) {
+        while (!from_.done() && ids_.size() < 60) {
+            const std::size_t noted = log_.size();
+            forget_calls();
             act();
+            if (log_.size() == noted) continue;  // nothing to do
+            ++count;
             compare();
         }
+        forget_calls();
         while (!starts_.empty()) commit();
         submit();
         compare();
@@ -106,8 +117,51 @@ private:
             if (r == wanted) call.template operator()<R>();
         });
     }
-    void veto(std::size_t r, id_type e, id_type target) {
+    void hook(std::size_t r, bool ends, bool is_new, id_type e, id_type target) {
         if (model_.vetoes(r, number_of(e), number_of(target))) throw std::runtime_error("veto");
+        hooks_.push_back({r, ends, is_new, number_of(e), number_of(target)});
+    }
+    /// Before an operation.
+    void forget_calls() {
+        hooks_.clear();
+        model_.hooks.clear();
+        has_failed_ = false;
+        for (std::size_t r = 0; r < relation_count; ++r) {
+            related_[r].clear();
+            unrelated_[r].clear();
+        }
+    }
+    /// After an operation: hooks and observers saw what has changed, and nothing else.
+    void compare_calls() {
+        if (has_failed_) return;  // some hooks were called in vain
+        std::ranges::sort(hooks_);
+        std::ranges::sort(model_.hooks);
+        for (const bool is_called : {false, true}) {
+            const auto& one = is_called ? hooks_ : model_.hooks;
+            const auto& other = is_called ? model_.hooks : hooks_;
+            for (const model::hook_call& call : one)
+                require(std::ranges::binary_search(other, call), "a hook",
+                        is_called ? "was" : "was not", "called: relation", call.relation, "ends",
+                        call.ends, "is new", call.is_new, "of", call.e, "target", call.target);
+        }
+        require(hooks_ == model_.hooks, "a hook was called several times");
+        for (std::size_t r = 0; r < relation_count; ++r)
+            for (const bool ends : {false, true}) {
+                std::set<int> seen;
+                for (const id_type e : (ends ? unrelated_ : related_)[r].take())
+                    seen.insert(number_of(e));
+                for (const auto& call : hooks_)
+                    if (call.relation == r && call.ends && ends)
+                        require(seen.contains(call.e) || !model_.alive(call.e),
+                                "no observer has noticed", call.e, "relation", r, "ends", ends);
+                for (const int e : seen)
+                    require(std::ranges::any_of(hooks_,
+                                                [&](const auto& call) {
+                                                    return call.relation == r && call.e == e &&
+                                                           call.ends == ends;
+                                                }),
+                            "an observer has noticed", e, "relation", r, "ends", ends);
+            }
     }
 
     // ---- messages ------------------------------------------------------------------------------
@@ -160,12 +214,12 @@ private:
         return model_.spawn();
     }
     template <class Call>
-    static bool throws_in(Call call) {
+    bool throws_in(Call call) {
         try {
             call();
             return false;
         } catch (const std::exception&) {
-            return true;
+            return has_failed_ = true;
         }
     }
 
@@ -187,7 +241,7 @@ private:
         if (ids_.size() < 3) return spawn();
         const auto living = std::ranges::count_if(model_.all, &model::node::is_alive);
         if (living < 6 && pick(3) == 0) return spawn();
-        const std::size_t what = pick(40);
+        const std::size_t what = pick(46);
         const int e = any();
         const int to = any();
         const std::size_t r = pick(relation_count);
@@ -258,6 +312,19 @@ private:
             if (starts_.empty()) phase(to, r, value);
             return;
         case 32: return rename(e);
+        case 33:
+        case 34:
+            if (starts_.empty()) place_before(e, r, value);
+            return;
+        case 35:
+            if (starts_.empty()) sort_sources(to, r, value);
+            return;
+        case 36:
+            if (starts_.empty()) arrange(value);
+            return;
+        case 37:
+            if (starts_.empty() && value % 2 == 0) clone_tree(e, value);
+            return;
         default: return relate(e, r, to, value);
         }
     }
@@ -269,6 +336,7 @@ private:
 
     void relate(int e, std::size_t r, int to, int value) {
         if (!model_.alive(e)) {
+            note("relate the dead", e);
             const bool throws = throws_in([&] { (void)w_.relate(child_of, id(e), id(to)); });
             return require(throws, "relating the dead", e);
         }
@@ -300,6 +368,43 @@ private:
         note("name", e);
         model_.at(e).name = "n" + std::to_string(e);
         w_.name(id(e), model_.at(e).name);
+    }
+
+    // ---- order ---------------------------------------------------------------------------------
+
+    void place_before(int e, std::size_t r, int value) {
+        if (!model_.alive(e)) return;
+        // Prefers a sibling.
+        const std::vector<model::link>& own = model_.at(e).links[r];
+        int sibling = any();
+        if (!own.empty() && value % 4 != 0) {
+            const std::vector<int>& sources = model_.at(own.front().target).sources[r];
+            sibling = sources[static_cast<std::size_t>(value) % sources.size()];
+        }
+        note("place", e, "before", sibling, "relation", r);
+        bool is_done = false;
+        with_relation(r, [&]<class R>() {
+            is_done = !throws_in([&] { w_.template place_before<R>(id(e), id(sibling)); });
+        });
+        const bool is_possible = model_.alive(sibling) && model_.place_before(r, e, sibling);
+        require(is_done == is_possible, "placing throws:", !is_done);
+    }
+    void sort_sources(int target, std::size_t r, int value) {
+        if (!model_.alive(target)) return;
+        note("sort the sources of", target, "relation", r, "modulo", value % 7 + 1);
+        const auto rank = [&](int e) { return e * 5 % (value % 7 + 1); };
+        with_relation(r, [&]<class R>() {
+            w_.template sort_sources<R>(id(target), [&](id_type a, id_type b) {
+                return rank(number_of(a)) < rank(number_of(b));
+            });
+        });
+        std::ranges::stable_sort(model_.at(target).sources[r], {}, rank);
+    }
+    void arrange(int value) {
+        note("arrange", value % 3);
+        if (value % 3 == 0) w_.arrange(child_of);
+        if (value % 3 == 1) w_.template arrange<part_of>();
+        if (value % 3 == 2) w_.template arrange<follows>();
     }
 
     // ---- creating ------------------------------------------------------------------------------
@@ -339,6 +444,7 @@ private:
     template <class Call>
     void create(const std::vector<std::vector<step>>& steps, Call call) {
         const int first = static_cast<int>(ids_.size());
+        note("create", steps.size());
         for (std::size_t i = 0; i < steps.size(); ++i) {
             note_steps(first + static_cast<int>(i), steps[i]);
             fresh_ = first;
@@ -435,6 +541,40 @@ private:
         });
     }
 
+    /// Without vetoes: they concern numbers that the copies receive afterwards.
+    void clone_tree(int e, int value) {
+        if (!model_.alive(e)) return;
+        std::vector<int> tree{e};
+        model_.list_below(r_child_of, e, tree);
+        if (tree.size() > 6) return;
+        note("clone_tree", e, "health", value);
+        const unsigned veto = std::exchange(model_.veto, 0);
+        fresh_ = static_cast<int>(ids_.size()) + 1'000'000;
+        const id_type copy = w_.clone_tree(id(e), health{value});
+        std::map<int, int> copy_of;
+        std::vector<id_type> copies;
+        list_tree(copy, copies);
+        require(copies.size() == tree.size(), "the copy has", copies.size(), "entities");
+        for (std::size_t i = 0; i < tree.size(); ++i) {
+            copy_of[tree[i]] = add();
+            know(copy_of[tree[i]], copies[i]);
+        }
+        for (const int original : tree) {
+            std::vector<step> steps = clone_steps(original, 0, -1);
+            for (step& made : steps)
+                if (made.what == kind::relate && copy_of.contains(made.target))
+                    made.target = copy_of[made.target];
+            if (original == e) steps.push_back({kind::set_health, 0, 0, value});
+            require(model_.apply(copy_of[original], steps, false), "a tree cannot be copied");
+        }
+        model_.veto = veto;
+        has_failed_ = true;  // the hooks have seen numbers that are no longer used
+    }
+    void list_tree(id_type e, std::vector<id_type>& all) {
+        all.push_back(e);
+        for (const id_type child : std::as_const(w_).children(e)) list_tree(child, all);
+    }
+
     // ---- destroying ----------------------------------------------------------------------------
 
     void destroy(std::vector<int> which) {
@@ -483,6 +623,7 @@ private:
         note("reset");
         model_.veto = 0;
         w_.reset();
+        has_failed_ = true;  // hooks are not called
         for (std::size_t i = 0; i < ids_.size(); ++i) model_.end_node(static_cast<int>(i));
     }
 
@@ -654,6 +795,39 @@ private:
                                          wrong_level<follows>(w_), wrong_group<member_of>(w_)})
             require(wrong.empty(), wrong);
         each_relation([&]<class R>(std::size_t r) { compare_queries<R>(r); });
+        compare_order<child_of_t>(r_child_of);
+        compare_order<part_of>(r_part_of);
+        compare_order<follows>(r_follows);
+        compare_calls();
+    }
+    /// Queries along a leveled relation visit all, parents first or last, and all below one entity.
+    template <class R>
+    void compare_order(std::size_t r) {
+        const auto all = std::as_const(w_).template query<>();
+        std::size_t count = 0;
+        unsigned level = 0;
+        for (const auto [e] : all.template top_down<R>()) {
+            const unsigned now = model_.level(r, number_of(e));
+            require(now >= level, "top_down visits", number_of(e), "late");
+            level = now;
+            ++count;
+        }
+        require(count == all.count(), "top_down visits", count);
+        for (const auto [e] : all.template bottom_up<R>()) {
+            const unsigned now = model_.level(r, number_of(e));
+            require(now <= level, "bottom_up visits", number_of(e), "late");
+            level = now;
+            --count;
+        }
+        require(count == 0, "bottom_up misses", count);
+        if (ids_.empty()) return;
+        const int top = static_cast<int>(log_.size() % ids_.size());
+        std::vector<int> below, found;
+        model_.list_below(r, top, below);
+        for (const auto [e] : all.template under<R>(id(top))) found.push_back(number_of(e));
+        std::ranges::sort(below);
+        std::ranges::sort(found);
+        require(found == below, "under", top, "are", found.size(), "not", below.size());
     }
     template <class R>
     void compare_links(std::size_t i, std::size_t r) {
@@ -705,6 +879,10 @@ private:
 
     byte_source from_;
     open_world<Layout> w_;
+    std::vector<basic_observer<Layout>> related_;    // by relation
+    std::vector<basic_observer<Layout>> unrelated_;  // by relation
+    std::vector<model::hook_call> hooks_;
+    bool has_failed_ = false;
     model model_;
     std::vector<id_type> ids_;
     std::unordered_map<std::uint64_t, int> numbers_;

@@ -32,7 +32,8 @@ inline std::string place_text(const std::source_location& where) {
 }
 /// Returns " (set at ai.cpp:12)", or nothing if there is no call site.
 inline std::string place_of(const char* call, const std::source_location* where) {
-    return where == nullptr ? std::string() : text(" (", call, " at ", place_text(*where), ")");
+    if (where == nullptr || where->line() == 0) return {};
+    return text(" (", call, " at ", place_text(*where), ")");
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -35,7 +35,7 @@ std::string error_reporter::why_dead(std::uint64_t e) const {
 
 void error_reporter::raise_not_alive(target of, const char* call) const {
     const std::string place = place_of(call, &of.where);
-    if (entities_.is_foreign(of.id))
+    if (entities_.is_foreign(of.id) || entities_.is_guest(of.id))
         raise(errc::foreign_entity, text("entity ", entities_.text_of(of.id),
                                          " belongs to world W:", entities_.world_of(of.id),
                                          ", not to W:", world_, place));

@@ -66,6 +66,9 @@ public:
     void add_participant(destroy_participant& room) { participants_.push_back(&room); }
     void remove_participant(const destroy_participant& room) noexcept;
     [[nodiscard]] bool has_participants() const noexcept { return !participants_.empty(); }
+    [[nodiscard]] slice<destroy_participant* const> participants() const noexcept {
+        return participants_;
+    }
 
     /// Destroys all values of a sparse fragment.
     void drop_all(sparse_set& set) noexcept;

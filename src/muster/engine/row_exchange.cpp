@@ -1,6 +1,7 @@
 #include <muster/base/error.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/engine.hpp>
+#include <muster/entity/destroy_participant.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -73,7 +74,10 @@ void row_exchange::refuse_taken(const chunk_data& from, slice<const std::uint32_
         if (engine_.fragments.find(e) != nullptr)
             raise(errc::not_movable,
                   text(engine_.errors.describe(e), " cannot leave its world: it is a fragment"));
-        if (!from.has_guests && engine_.sparse.has_any(e))
+        if (from.has_guests) continue;
+        for (const destroy_participant* room : engine_.destroyer.participants())
+            room->refuse_to_leave(e);
+        if (engine_.sparse.has_any(e))
             raise(errc::not_movable, text(engine_.errors.describe(e),
                                           " cannot leave its world: it has sparse fragments"));
     }

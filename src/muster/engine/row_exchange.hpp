@@ -5,7 +5,7 @@
 //
 // The home is the world that has issued the id. Guests have no record in other worlds, and chunks
 // of their own. No hook is called and no observer is notified: the entity has gained and lost
-// nothing. A guest has chunk fragments only.
+// nothing. A guest has chunk fragments only, and no links: its world keeps both ends of each.
 #pragma once
 
 #include <muster/base/slice.hpp>
@@ -51,8 +51,8 @@ public:
     void adopt(chunk_data& into, slice<const std::uint64_t> ids, slice<std::byte* const> columns);
     /// Removes these rows, in ascending order, and moves their values to `columns`, which has room
     /// for them. Entities of this world are then away, in `world`; guests are unknown. Throws
-    /// `errc::not_movable` if an entity is a fragment or has sparse fragments, `errc::limit` if no
-    /// record can hold the number of the world, or `errc::in_scope`; all or none.
+    /// `errc::not_movable` if an entity is a fragment, has sparse fragments, or is an end of a link,
+    /// `errc::limit` if no record can hold the number of the world, or `errc::in_scope`; all or none.
     void take(chunk_data& from, slice<const std::uint32_t> rows, std::uint64_t world,
               slice<std::byte* const> columns);
 

@@ -14,7 +14,8 @@ void refuse_impossible_link(const engine& owner, const change& link, const char*
 
 void require_target(const engine& owner, const target& to, const char* call) {
     location at;
-    if (!owner.entities.find(to.id, at)) owner.errors.raise_not_alive(to, call);
+    if (!owner.entities.find(to.id, at) || owner.entities.is_guest(to.id))
+        owner.errors.raise_not_alive(to, call);
     owner.errors.refuse_away(to, at, call);
 }
 

@@ -221,7 +221,8 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         made.to = link.target;
         if (made.from != made.to) reserve_source(made);
         if (is_symmetric) mirror_link(made, value);
-        if (now_.is_bulk) join_group(e, value);
+        if (now_.is_bulk || made.to == e)
+            join_group(e, value);  // a single clone may lead to itself
         if (!is_leveled) return;
         const std::uint32_t level = levels_.below(level_of(made.to));
         link.level = level & relation_levels::most;
@@ -266,18 +267,28 @@ void relation_data::reserve() {
 void relation_data::call_after(std::uint64_t e) {
     rows_.reserve();
     mirror_.call_hooks();
-    std::unordered_set<std::uint64_t> kept;  // of a list that is replaced
-    for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i)
+    std::unordered_set<std::uint64_t> kept, known;  // of a list that is replaced
+    for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i) {
         kept.insert(now_.steps[i].to);
-    for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called)
-        if (const link_step& made = now_.steps[now_.called]; !is_null(made.to))
+        if (is_null(now_.steps[i].to)) known.insert(now_.steps[i].from);
+    }
+    for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called) {
+        link_step made = now_.steps[now_.called];
+        if (known.contains(made.to)) made.from = made.to;  // assigned: no one saw the old link end
+        if (!is_null(made.to))
             call_and_note(hook_kind::insert, made);
         else if (now_.is_replaced && !kept.contains(made.from))
             call_and_note(hook_kind::remove, made);
+    }
 }
 
 void relation_data::reserve_source(const link_step& made) {
-    if (!engine_.entities.alive(made.to)) engine_.errors.raise_not_alive({made.to, {}}, "relate");
+    for (const std::uint64_t end : {made.e, made.to}) {
+        location at;
+        if (!engine_.entities.find(end, at) || engine_.entities.is_guest(end))
+            engine_.errors.raise_not_alive({end, {}}, "relate");
+        engine_.errors.refuse_away({end, {}}, at, "relate");
+    }
     if (is_acyclic) refuse_cycle(made);
     engine_.catalog.mark_for_destroy(made.to);
     now_.reserved.push_back(made.to);

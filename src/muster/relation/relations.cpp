@@ -197,7 +197,8 @@ void relations::add_words(relation_data& relation, bool has_others) {
 location relations::require_ends(target source, target to, const char* call) const {
     const auto require = [&](const target& end) {
         location at;
-        if (!engine_.entities.find(end.id, at)) engine_.errors.raise_not_alive(end, call);
+        if (!engine_.entities.find(end.id, at) || engine_.entities.is_guest(end.id))
+            engine_.errors.raise_not_alive(end, call);
         engine_.errors.refuse_away(end, at, call);
         return at;
     };
@@ -339,6 +340,17 @@ void relations::drop(std::uint64_t own) noexcept {
     const relation_data* const gone = *found;
     all_.erase(found);
     delete gone;
+}
+
+void relations::refuse_to_leave(std::uint64_t e) const {
+    for (const relation_data* relation : all_) {
+        const source_list* const sources = relation->find_sources(e);
+        if (relation->count_targets(e) == 0 && (sources == nullptr || sources->size() == 0))
+            continue;
+        raise(errc::not_movable,
+              text(engine_.errors.describe(e),
+                   " cannot leave its world: it is an end of a link by ", relation->name()));
+    }
 }
 
 /// The fragments of the user end with a reset, and with them their relations. The fragments of the
