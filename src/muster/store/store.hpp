@@ -61,7 +61,8 @@ public:
     using access::spawner;
     using access::transaction;
 
-    explicit store(const world_options& options) : access(options) {}
+    explicit store(const world_options& options, settings of_file = {})
+        : access(options, of_file) {}
     ~store() { end(); }
     /// Destroys all values. Afterwards the world is read-only; destructors of components may still
     /// query it.
