@@ -1,8 +1,6 @@
 #include <muster/engine/engine.hpp>
 #include <muster/relation/link_argument.hpp>
 
-#include <algorithm>
-
 namespace MUSTER_NAMESPACE::detail {
 
 void refuse_impossible_link(const engine& owner, const change& link, const char* call) {
@@ -90,15 +88,18 @@ void submit_with_links(engine& owner, const edit& call) {
 }
 
 std::uint64_t clone_with_links(engine& owner, const target& prototype, slice<change> given) {
-    const auto later = std::ranges::stable_partition(given, [&](const change& one) {
-        return extend(owner, prototype.id, list_of(one.type.info, one.self),
-                      owner.catalog.find(one.fragment));
-    });
+    array_list<change> later;
+    std::size_t first = 0;
+    for (const change& added : given)
+        if (extend(owner, prototype.id, list_of(added.type.info, added.self),
+                   owner.catalog.find(added.fragment)))
+            given[first++] = added;
+        else
+            later.push_back(added);
     if (later.empty()) return owner.spawner.clone(prototype, given);
-    const std::size_t first = given.size() - later.size();
     scope whole(owner);
     const std::uint64_t made = owner.spawner.clone(prototype, given.first(first));
-    (void)owner.changes.submit({{made, prototype.where}, given.subspan(first), "clone"});
+    (void)owner.changes.submit({{made, prototype.where}, later, "clone"});
     whole.commit();
     return made;
 }

@@ -1,4 +1,5 @@
 #include <muster/base/integer.hpp>
+#include <muster/base/merge_sort.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
 #include <muster/change/lane.hpp>
@@ -173,8 +174,8 @@ void link_walk::sort() {
     if (search_->is_whole() && plan_.order.what != kind::by_target) return sort_chunks();
     if (search_->is_whole() && plan_.is_grouped) {
         plan_.chunks.assign(search_->chunks().begin(), search_->chunks().end());
-        std::ranges::stable_sort(plan_.chunks, {}, [&](const chunk_data* chunk) {
-            return chunk->word_of(plan_.by.links());
+        merge_sort(plan_.chunks, [&](const chunk_data* a, const chunk_data* b) {
+            return a->word_of(plan_.by.links()) < b->word_of(plan_.by.links());
         });
         return;
     }
@@ -249,7 +250,7 @@ void link_walk::sort_ids() {
         array_list<place> all;
         all.reserve(plan_.ids.size());
         for (const std::uint64_t e : plan_.ids) all.push_back({plan_.by.target_of(e), e});
-        std::ranges::stable_sort(all, {}, &place::target);
+        merge_sort(all, [](const place& a, const place& b) { return a.target < b.target; });
         for (std::size_t i = 0; i < all.size(); ++i) plan_.ids[i] = all[i].e;
         return;
     }

@@ -1,4 +1,5 @@
 #include <muster/base/error.hpp>
+#include <muster/base/merge_sort.hpp>
 #include <muster/base/text.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/entity/destroy_participant.hpp>
@@ -6,7 +7,6 @@
 #include <muster/relation/relation_levels.hpp>
 #include <muster/relation/row_regrouping.hpp>
 
-#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -56,7 +56,7 @@ auto relation_levels::after(const destroy_set& dying, array_list<link_step> move
     array_list<entry> found;
     std::unordered_map<std::uint64_t, std::uint32_t> known;
     // A link may lead to an entity whose level changes, too, which was above it before.
-    std::ranges::stable_sort(moved, {}, &link_step::level);
+    merge_sort(moved, [](const link_step& a, const link_step& b) { return a.level < b.level; });
     std::size_t listed = 0;
     for (const link_step& link : moved) {
         std::uint32_t level = 0;
@@ -83,8 +83,11 @@ void relation_levels::set(slice<const entry> levels) noexcept {
 }
 
 void relation_levels::arrange(slice<std::uint64_t> all) const {
-    std::ranges::stable_sort(all, std::ranges::greater(),
-                             [&](std::uint64_t e) { return relation_.level_of(e); });
+    array_list<std::uint64_t> sorted(all.data(), all.data() + all.size());
+    merge_sort(sorted, [&](std::uint64_t a, std::uint64_t b) {
+        return relation_.level_of(a) > relation_.level_of(b);
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = sorted[i];
 }
 
 }  // namespace MUSTER_NAMESPACE::detail
