@@ -366,8 +366,6 @@ TYPED_TEST(trees_of, a_hook_that_throws_leaves_nothing) {
     };
     w.template on_insert<position>(trouble);
     w.on_relate(child_of, trouble);
-    int removed = 0;
-    w.template on_remove<position>([&] { ++removed; });
     for (const bool is_bulk : {false, true})
         for (wanted = 1; wanted <= (is_bulk ? 16 : 8); ++wanted) {
             calls = 0;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <list>
 #include <map>
 #include <random>
 #include <stdexcept>
@@ -147,7 +148,9 @@ TYPED_TEST(link_orders, sources_are_sorted) {
         return w.template get<position>(a).x < w.template get<position>(b).x;
     };
     const auto before = all;
-    std::ranges::stable_sort(all, less);
+    std::list sorted(all.begin(), all.end());
+    sorted.sort(less);  // stable
+    all.assign(sorted.begin(), sorted.end());
     w.template sort_sources<child_of>(p, less);
     EXPECT_EQ(this->sources(p), all);
     EXPECT_EQ(this->template sources<likes>(p), before);

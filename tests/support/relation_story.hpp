@@ -398,7 +398,10 @@ private:
                 return rank(number_of(a)) < rank(number_of(b));
             });
         });
-        std::ranges::stable_sort(model_.at(target).sources[r], {}, rank);
+        auto& sources = model_.at(target).sources[r];
+        std::list sorted(sources.begin(), sources.end());
+        sorted.sort([&](const auto& a, const auto& b) { return rank(a) < rank(b); });  // stable
+        sources.assign(sorted.begin(), sorted.end());
     }
     void arrange(int value) {
         note("arrange", value % 3);
