@@ -5,6 +5,7 @@
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
+#include <list>
 #include <map>
 #include <stdexcept>
 #include <unordered_map>
