@@ -40,8 +40,7 @@ template <class R, class Layout>
 }
 
 template <class Value, class Layout>
-bool relate(relation_ref relation, basic_at<Layout> source, basic_at<Layout> target,
-            Value&& value) {
+bool relate(relation_ref relation, basic_at<Layout> source, basic_at<Layout> target, Value value) {
     const link_change<Value> link(relation, target.id.value(), std::move(value));
     return relation.relate(source, target, link.describe());
 }
