@@ -14,6 +14,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 #include "support/open_world.hpp"
 
 namespace muster::test {
@@ -41,25 +42,14 @@ struct handle_of {
     basic_id<Layout> to{};
 };
 
-template <class Range>
-auto list_of(Range&& range) {
-    std::vector<std::remove_cvref_t<decltype(*range.begin())>> all;
-    for (const auto e : range) all.push_back(e);
-    return all;
-}
-
 template <class Layout>
-struct trees_of : testing::Test {
+struct trees_of : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     open_world<Layout> world_;
     trees_of() {
         world_.template define<likes>().relation();
         world_.template define<named_link>().relation();
         world_.template define<aims_at>().relation().exclusive();
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
     /// A car with two wheels and a driver, who has a hat.
     struct car_ids {

@@ -10,6 +10,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 
 namespace muster::test {
 namespace {
@@ -26,25 +27,14 @@ struct owns {
 };
 struct plain {};
 
-template <class Range>
-auto list_of(Range&& range) {
-    std::vector<std::remove_cvref_t<decltype(*range.begin())>> all;
-    for (const auto e : range) all.push_back(e);
-    return all;
-}
-
 template <class Layout>
-struct link_arguments : testing::Test {
+struct link_arguments : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     basic_world<Layout> world_;
     link_arguments() {
         world_.template define<likes>().relation();
         world_.template define<owns>().relation();
         world_.template define<docked_at>().relation().exclusive();
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
 };
 TYPED_TEST_SUITE(link_arguments, behavior_layouts, layout_names);

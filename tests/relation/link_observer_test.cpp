@@ -10,6 +10,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 
 namespace muster::test {
 namespace {
@@ -24,16 +25,12 @@ struct part_of {};
 struct plain {};
 
 template <class Layout>
-struct link_observers : testing::Test {
+struct link_observers : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     basic_world<Layout> world_;
     link_observers() {
         world_.template define<likes>().relation();
         world_.template define<part_of>().relation().exclusive().when_target_destroyed(pass_on);
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
 };
 TYPED_TEST_SUITE(link_observers, behavior_layouts, layout_names);

@@ -13,6 +13,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 
 namespace muster::test {
 namespace {
@@ -32,17 +33,13 @@ struct fixed {
 };
 
 template <class Layout>
-struct prefabs_of : testing::Test {
+struct prefabs_of : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     basic_world<Layout> world_;
     prefabs_of() {
         world_.template define<health>().inherited();
         world_.template define<label>().inherited();
         world_.template define<undead>().inherited();
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
     /// Returns what a query of inherited values shows, by entity.
     std::map<id_type, int> shown() {

@@ -14,6 +14,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 #include "support/open_world.hpp"
 #include "support/thread_executor.hpp"
 
@@ -29,25 +30,14 @@ struct likes {
 struct part_of {};
 struct docked_at {};
 
-template <class Range>
-auto list_of(Range&& range) {
-    std::vector<std::remove_cvref_t<decltype(*range.begin())>> all;
-    for (const auto e : range) all.push_back(e);
-    return all;
-}
-
 template <class Layout>
-struct hostile_relations : testing::Test {
+struct hostile_relations : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     open_world<Layout> world_;
     hostile_relations() {
         world_.template define<likes>().relation();
         world_.template define<part_of>().relation().leveled().when_target_destroyed(pass_on);
         world_.template define<docked_at>().relation().exclusive().when_target_destroyed(refuse);
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
 };
 TYPED_TEST_SUITE(hostile_relations, behavior_layouts, layout_names);

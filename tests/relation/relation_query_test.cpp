@@ -11,6 +11,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 
 namespace muster::test {
 namespace {
@@ -48,16 +49,12 @@ auto list_of(const Query& query) {
 }
 
 template <class Layout>
-struct relation_query : testing::Test {
+struct relation_query : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     basic_world<Layout> world_;
     relation_query() {
         world_.template define<likes>().relation();
         world_.template define<docked_at>().relation().exclusive();
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
 };
 TYPED_TEST_SUITE(relation_query, behavior_layouts, layout_names);

@@ -10,6 +10,7 @@
 
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
+#include "support/id_lists.hpp"
 
 namespace muster::test {
 namespace {
@@ -31,15 +32,8 @@ struct note {
 };
 struct plain {};
 
-template <class Range>
-auto list_of(Range&& range) {
-    std::vector<std::remove_cvref_t<decltype(*range.begin())>> all;
-    for (const auto e : range) all.push_back(e);
-    return all;
-}
-
 template <class Layout>
-struct relations_of : testing::Test {
+struct relations_of : id_lists<Layout> {
     using id_type = basic_id<Layout>;
     basic_world<Layout> world_;
     relations_of() {
@@ -49,10 +43,6 @@ struct relations_of : testing::Test {
             pass_on);
         world_.template define<depends_on>().relation().acyclic().when_target_destroyed(
             destroy_sources);
-    }
-    template <class... Ids>
-    static std::vector<id_type> ids(Ids... all) {
-        return {all...};
     }
 };
 TYPED_TEST_SUITE(relations_of, behavior_layouts, layout_names);

@@ -49,7 +49,7 @@ enum class errc : unsigned char {
     bad_type,           ///< no type can have this size, alignment or set of operations
     second_writer,      ///< two threads change a world at once (MUSTER_THREAD_CHECKS)
     undeclared_access,  ///< undeclared access conflicts with another system (MUSTER_THREAD_CHECKS)
-    away_entity,        ///< the entity is alive, but another world has its components for now
+    away_entity,        ///< the entity is alive, but another world has its components
     world_ended,        ///< the world of the handle has ended
     null_handle,        ///< the handle refers to no world
     cycle,              ///< the link would close a cycle of an acyclic relation

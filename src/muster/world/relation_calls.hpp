@@ -276,7 +276,7 @@ public:
     /// `errc::dead_entity` and `errc::foreign_entity` for either, `errc::missing_component` if they
     /// have not the same parent, and `errc::in_scope` in a scope. O(children between them).
     void place_before(at_type child, at_type sibling) { place_before<child_of_t>(child, sibling); }
-    /// The same for sources of any relation: for each target that they share.
+    /// Moves a source of any relation before another, at each target that they share.
     template <class R>
     void place_before(at_type source, at_type sibling) {
         require_relation<R>("place_before").place_before(source, sibling);
