@@ -177,18 +177,49 @@ TYPED_TEST(hostile_relations, a_link_may_be_removed_and_added_again_in_one_scope
     std::string log;
     w.on_relate(owes, [&](auto, auto from, auto) { log += from ? "assigned;" : "added;"; });
     w.on_unrelate(owes, [&] { log += "removed;"; });
-    for (int i = 0; i < 40; ++i) {  // each time the list needs room for one more
+    auto related = w.template observer<>().related(owes);
+    auto unrelated = w.template observer<>().unrelated(owes);
+    for (int i = 0; i < 40; ++i) {
         log.clear();
         w.defer();
-        w.unrelate(owes, a, b);
+        if (i % 4 == 0) w.unrelate(owes, a, b);
+        if (i % 4 == 1) w.unrelate(owes, a);
+        if (i % 4 == 2) w.clear(a);
+        if (i % 4 == 3) w.remove(a, owes.id());
         w.relate(owes, a, b, "the text number " + std::to_string(i) + " of a long list");
         w.commit();
-        ASSERT_EQ(log, "removed;added;");
+        ASSERT_EQ(log, "assigned;") << i;
+        ASSERT_TRUE(related.empty() && unrelated.empty()) << i;
         ASSERT_EQ(w.targets(owes, a).size(), 1u);
-        ASSERT_EQ(list_of(w.sources(owes, b)),
-                  this->ids(c, a));  // at the end, as it was added last
+        ASSERT_EQ(list_of(w.sources(owes, b)), this->ids(a, c));  // it keeps its place
     }
     EXPECT_EQ(w.link(owes, a, b), "the text number 39 of a long list");
+}
+
+/// The last change of each link counts, in any order.
+TYPED_TEST(hostile_relations, links_may_be_removed_and_added_often_in_one_scope) {
+    auto& w = this->world_;
+    const auto owes = w.template relation<int>("owes");
+    const auto all = w.spawn_many(6);
+    for (int i = 1; i < 5; ++i) w.relate(owes, all[0], all[static_cast<std::size_t>(i)], i);
+    std::string log;
+    w.on_relate(owes, [&](auto, auto from, auto) { log += from ? "assigned;" : "added;"; });
+    w.on_unrelate(owes, [&] { log += "removed;"; });
+    w.defer();
+    for (int i = 0; i < 3; ++i) {
+        w.unrelate(owes, all[0], all[1]);
+        w.relate(owes, all[0], all[1], 10);
+        w.unrelate(owes, all[0]);
+        w.relate(owes, all[0], all[5], 50);
+        w.relate(owes, all[0], all[4], 40);
+        w.unrelate(owes, all[0], all[5]);
+        w.relate(owes, all[0], all[3], 30);
+    }
+    w.unrelate(owes, all[0], all[3]);
+    w.commit();
+    EXPECT_EQ(log, "removed;removed;removed;assigned;");
+    EXPECT_EQ(list_of(w.targets(owes, all[0])), this->ids(all[4]));
+    EXPECT_EQ(w.link(owes, all[0], all[4]), 40);
 }
 
 // ---- cycles ------------------------------------------------------------------------------------
