@@ -235,6 +235,34 @@ TYPED_TEST(hostile_relations, a_cycle_of_many_recorded_links_is_cut_at_its_last_
     EXPECT_EQ(wrong_level<child_of_t>(w), "");
 }
 
+TYPED_TEST(hostile_relations, a_phase_names_the_remedy_if_it_cannot_begin_to_use_a_relation) {
+    auto& w = this->world_;
+    const auto root = w.spawn();
+    const auto all = w.spawn_many(4, position{1});
+    const auto all_of = w.template query<position>();
+    muster_tests::thread_executor executor(2);
+    const auto in_phase = [&](auto call) {
+        return sentence_of(
+            [&] { all_of.par_each(executor, 1, [&](auto e, position&) { call(e); }); });
+    };
+    const auto relate = [&](auto e) { w.relate(child_of, e, root); };
+    const auto spawn = [&](auto) { (void)w.spawn(to(child_of, root)); };
+    const auto instantiate = [&](auto e) { w.set(e, to(is_a, root)); };
+    const auto unrelate = [&](auto e) { (void)w.template unrelate<child_of_t>(e); };
+    const std::string remedy = "call define<muster::child_of_t>().relation() before the phase";
+    EXPECT_NE(in_phase(relate).find(remedy), remedy.npos);
+    EXPECT_NE(in_phase(spawn).find(remedy), remedy.npos);
+    EXPECT_NE(in_phase(unrelate).find(remedy), remedy.npos);
+    EXPECT_NE(in_phase(instantiate).find("define<muster::is_a_t>()"), remedy.npos);
+    EXPECT_EQ(w.size(), 5u);
+    w.template define<child_of_t>().relation();
+    w.template define<is_a_t>().relation();
+    EXPECT_EQ(in_phase(relate), "no error");
+    EXPECT_EQ(in_phase(instantiate), "no error");
+    EXPECT_EQ(list_of(w.children(root)), all);
+    EXPECT_EQ(w.template sources<is_a_t>(root).size(), 4u);
+}
+
 TYPED_TEST(hostile_relations, a_cycle_across_threads_is_found_when_the_phase_ends) {
     auto& w = this->world_;
     muster_tests::thread_executor threads(4);
