@@ -57,7 +57,8 @@ void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
     world_.require();
     auto visit = [&] { each(callback); };
     if (store_->gate.is_parallel()) return visit();  // a phase divides rows only once
-    detail::parallel_header<Callback>::run(*store_, *cache_, threads, grain, shared_rows(), visit);
+    detail::parallel_header<Callback>::run(*store_, *cache_, threads, grain, rows_for<Callback>(),
+                                           visit);
 }
 
 template <class Layout, class... Ts>
