@@ -50,6 +50,7 @@ struct detail::parallel_header {
     }
 };
 
+/// @cond Doxygen does not match private members of a variadic template with their declarations.
 template <class Layout, class... Ts>
 template <class Callback>
 void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
@@ -66,6 +67,7 @@ template <class Callback>
 void basic_query<Layout, Ts...>::divide(Callback& callback) const {
     divide(tbb_executor(), 0, callback);
 }
+/// @endcond
 
 template <class Layout>
 template <class... Values>
