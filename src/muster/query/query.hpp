@@ -114,6 +114,14 @@ public:
         guard.is_done = true;
         changes.commit();
     }
+    /// Calls `callback(components..., single<T>...)`. A singleton that is not set throws
+    /// `errc::missing_component` before the first entity.
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void each(Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback, [&](auto& row) { each(row); });
+    }
 
     template <class Query = basic_query>
     [[nodiscard]] Query each() const {
@@ -163,6 +171,20 @@ public:
     template <class Callback>
     void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
         if constexpr (may_divide<Callback>()) divide(threads, grain, callback);
+    }
+    /// A loop whose callback takes `single<T>`, not `single<const T>`, is not divided.
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void par_each(Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback, [&](auto& row) { par_each(row); });
+    }
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback,
+                                      [&](auto& row) { par_each(threads, grain, row); });
     }
 
     using iterator = detail::query_iterator<Layout, Ts...>;
@@ -304,6 +326,14 @@ private:
     /// `par_reduce`, defined in the same place.
     template <class Value, class Function, class Combine>
     void reduce_parts(executor& threads, Value& value, Function& function, Combine& combine) const;
+    /// The rows of `par_each` to divide among threads: none if the callback writes a singleton.
+    template <class Callback>
+    [[nodiscard]] detail::shared_rows rows_for() const {
+        if constexpr (detail::is_divisible_callback<Callback>)
+            return shared_rows();
+        else
+            return {};
+    }
     /// The rows to divide among threads. A query with sparse fragments is not divided.
     [[nodiscard]] detail::shared_rows shared_rows() const {
         const detail::chunk_range all = chunks();

@@ -65,6 +65,13 @@ public:
         guard.is_done = true;
         changes.commit();
     }
+    /// Calls `callback(components..., single<T>...)`; see `basic_query::each`.
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void each(Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback, [&](auto& row) { each(row); });
+    }
 
     /// Calls `callback(chunk_view)` for each run of matching entities in adjacent rows of a chunk. An entity
     /// that has only sparse fragments is a run of its own.
@@ -101,6 +108,19 @@ public:
     template <class Callback>
     void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
         if constexpr (may_divide<Callback>()) divide(threads, grain, callback);
+    }
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void par_each(Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback, [&](auto& row) { par_each(row); });
+    }
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback,
+                                      [&](auto& row) { par_each(threads, grain, row); });
     }
 
     using iterator = detail::link_iterator<Layout, Ts...>;
@@ -218,7 +238,7 @@ private:
         detail::link_walk all = start();
         if (store_->gate.is_parallel()) return show(all, callback);  // divides rows only once
         typename world_type::scope changes(*store_);
-        if (!is_divisible()) {
+        if (!detail::is_divisible_callback<Callback> || !is_divisible()) {
             auto show_all = [&] { show(all, callback); };
             detail::parallel_header<Callback>::run(*store_, *state::cache_, threads, grain,
                                                    shared_rows(), show_all);

@@ -51,6 +51,7 @@ struct detail::parallel_header {
     }
 };
 
+/// @cond Doxygen does not match private members of a variadic template with their declarations.
 template <class Layout, class... Ts>
 template <class Callback>
 void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
@@ -58,7 +59,8 @@ void basic_query<Layout, Ts...>::divide(executor& threads, std::size_t grain,
     world_.require();
     auto visit = [&] { each(callback); };
     if (store_->gate.is_parallel()) return visit();  // a phase divides rows only once
-    detail::parallel_header<Callback>::run(*store_, *cache_, threads, grain, shared_rows(), visit);
+    detail::parallel_header<Callback>::run(*store_, *cache_, threads, grain, rows_for<Callback>(),
+                                           visit);
 }
 
 template <class Layout, class... Ts>
@@ -66,6 +68,7 @@ template <class Callback>
 void basic_query<Layout, Ts...>::divide(Callback& callback) const {
     divide(tbb_executor(), 0, callback);
 }
+/// @endcond
 
 template <class Layout, class... Ts>
 template <class Value, class Function, class Combine>
