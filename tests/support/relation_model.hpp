@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <list>
 #include <optional>
 #include <set>
 #include <string>
@@ -259,9 +260,12 @@ private:
                 return std::ranges::find(in, target, &link::target) != in.end();
             };
             // Links that were there keep their places, even if they were removed in between.
-            std::ranges::stable_sort(links[r], {}, [&](const link& made) {
+            std::list kept(links[r].begin(), links[r].end());
+            const auto place = [&](const link& made) {
                 return std::ranges::find(old, made.target, &link::target) - old.begin();
-            });
+            };
+            kept.sort([&](const link& a, const link& b) { return place(a) < place(b); });
+            links[r].assign(kept.begin(), kept.end());
             for (const link& gone : old)
                 if (!has(links[r], gone.target) && !(rules_of[r].is_exclusive && !links[r].empty()))
                     call(r, true, e, gone.target);
