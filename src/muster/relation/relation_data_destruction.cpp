@@ -166,6 +166,29 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         });
 }
 
+/// The sources of a new entity are entities that are undone, too, or its partners in a symmetric
+/// relation, which lose their links to it. Those of an exclusive relation are related last.
+void relation_data::abandon(std::uint64_t e) noexcept {
+    each_target(e, [&](const link_end& target) {
+        if (!is_listed(e, target)) return;
+        find_sources(target.other)->erase(target.place);
+        close_holes(target.other);
+    });
+    each_source(e, [&](const link_end& source) {
+        link_list* const list = find_list(source.other);
+        if (list == nullptr) return;
+        const busy_guard busy(engine_.gate);
+        list->erase(source.place);
+        close_holes(*list);
+        if (list->size() != 0) return;
+        sparse_set& set = *links_->sparse_values;
+        const slot_index slot = set.find(source.other);
+        set.detach(source.other, slot);
+        set.drop(slot);
+    });
+    drop_sources(e);
+}
+
 /// Removes the links of these entities from the lists of targets that survive. Returns whether there
 /// were any.
 bool relation_data::leave_survivors(const destroy_set& dying) noexcept {
