@@ -156,6 +156,7 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         const busy_guard busy(engine_.gate);
         for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);
     }
+    for (const link_step& link : made.shrunk) engine_.changes.mark_written(link.e, *links_);
     const bool has_left = leave_survivors(dying);
     for (const std::uint64_t e : dying.all()) drop_sources(e);
     for (const link_step& link : made.shrunk)
