@@ -75,11 +75,13 @@ TYPED_TEST(redefined_relations, that_do_not_exist_have_no_order) {
     w.template define<orbits>().relation().leveled();
     const auto q = w.template query<const position>().template bottom_up<orbits>();
     w.destroy(w.template component<orbits>().id());
-    w.spawn(position{1});
-    w.spawn(position{2});
+    w.spawn(position{1}, cold{});
+    w.spawn(position{2}, cold{});
     int sum = 0;
     q.each([&](const position& p) { sum = sum * 10 + p.x; });
     EXPECT_EQ(sum, 12);
+    q.template with<cold>().each([&](const position& p) { sum = sum * 10 + p.x; });
+    EXPECT_EQ(sum, 1212);
 }
 
 }  // namespace
