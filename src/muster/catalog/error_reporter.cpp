@@ -145,9 +145,9 @@ void error_reporter::raise_mismatch(const fragment_data& fragment, std::string_v
 }
 
 void error_reporter::raise_no_single(std::string_view type,
-                                     const std::source_location& where) const {
+                                     const std::source_location* where) const {
     raise(errc::missing_component, text("world W:", world_, " has no singleton ", type,
-                                        ": call set_single first", place_of("single", &where)));
+                                        ": call set_single first", place_of("single", where)));
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

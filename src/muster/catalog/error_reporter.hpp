@@ -63,7 +63,7 @@ public:
                                                         std::string_view wanted, const char* call,
                                                         const std::source_location* where);
     [[noreturn]] MUSTER_COLD void raise_no_single(std::string_view type,
-                                                  const std::source_location& where) const;
+                                                  const std::source_location* where) const;
 
 private:
     [[nodiscard]] std::string why_dead(std::uint64_t e) const;

@@ -36,6 +36,7 @@ template <class Layout, class... Ts>
 class basic_link_query
     : public detail::query_refining<basic_link_query<Layout, Ts...>,
                                     detail::query_batch<Layout, detail::link_state<Layout>>>,
+      public detail::query_reducing<basic_link_query<Layout, Ts...>>,
       public detail::link_terms<basic_link_query<Layout, Ts...>> {
     using base = detail::query_refining<basic_link_query,
                                         detail::query_batch<Layout, detail::link_state<Layout>>>;
@@ -63,6 +64,13 @@ public:
         detail::link_loop<layout, Ts...>::run(*store_, all, callback);
         guard.is_done = true;
         changes.commit();
+    }
+    /// Calls `callback(components..., single<T>...)`; see `basic_query::each`.
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void each(Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback, [&](auto& row) { each(row); });
     }
 
     /// Calls `callback(chunk_view)` for each run of matching entities in adjacent rows of a chunk. An entity
@@ -100,6 +108,19 @@ public:
     template <class Callback>
     void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
         if constexpr (may_divide<Callback>()) divide(threads, grain, callback);
+    }
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void par_each(Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback, [&](auto& row) { par_each(row); });
+    }
+    template <class Callback>
+        requires detail::takes_world_arguments<std::decay_t<Callback>>
+    void par_each(executor& threads, std::size_t grain, Callback&& callback) const {
+        world_.require();
+        detail::supply_values<Layout>(*store_, true, callback,
+                                      [&](auto& row) { par_each(threads, grain, row); });
     }
 
     using iterator = detail::link_iterator<Layout, Ts...>;
@@ -140,6 +161,7 @@ private:
 
     template <class, class, class, class>
     friend struct detail::system_body;
+    friend detail::query_reducing<basic_link_query>;
 
     static constexpr std::size_t arguments = sizeof...(Ts);
 
@@ -184,8 +206,10 @@ private:
     template <class Callback>
     static consteval bool may_divide() {
         constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;
-        static_assert(is_mutable,
-                      "muster: par_each records changes, so it needs a world that is not const.");
+        static_assert(
+            is_mutable,
+            "muster: par_each and par_reduce record changes, so they need a world that is "
+            "not const.");
         if constexpr (is_mutable)
             return detail::has_parallel_header<Callback>();
         else
@@ -214,7 +238,7 @@ private:
         detail::link_walk all = start();
         if (store_->gate.is_parallel()) return show(all, callback);  // divides rows only once
         typename world_type::scope changes(*store_);
-        if (!is_divisible()) {
+        if (!detail::is_divisible_callback<Callback> || !is_divisible()) {
             auto show_all = [&] { show(all, callback); };
             detail::parallel_header<Callback>::run(*store_, *state::cache_, threads, grain,
                                                    shared_rows(), show_all);
@@ -234,6 +258,12 @@ private:
     template <class Walk, class Callback>
     void show(Walk& walk, Callback& callback) const {
         detail::link_loop<layout, Ts...>::run(*store_, walk, callback);
+    }
+    /// `par_reduce`: one part, on this thread.
+    template <class Value, class Function, class Combine>
+    void reduce_parts(executor&, Value& value, Function& function, Combine&) const {
+        detail::reducer<Value, Function> visit{function, value};
+        each(visit);
     }
     /// The rows that the phase of a system divides: none.
     [[nodiscard]] static detail::shared_rows shared_rows() noexcept { return {}; }

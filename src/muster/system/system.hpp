@@ -55,9 +55,8 @@ public:
         static_assert(takes_components,
                       "muster: a system's function takes components by reference or pointer, and "
                       "its payload by value: write T& or const T&.");
-        detail::check_payload<kinds>();
-        if constexpr (kinds::is_known && kinds::is_ordered && kinds::is_payload_copyable &&
-                      takes_components)
+        detail::check_values<kinds>();
+        if constexpr (kinds::is_ordered && detail::has_good_values<kinds> && takes_components)
             return each_of(typename kinds::components{}, std::forward<Function>(function));
         else
             return *this;  // refused
@@ -124,12 +123,14 @@ public:
     /// runs outside of a scope: changes are immediate.
     template <class Function>
     basic_system prologue(Function&& function) const {
-        return set(changed().prologue, detail::once<Layout>(std::forward<Function>(function)));
+        return set(changed().prologue,
+                   detail::once(owner().entities, std::forward<Function>(function)));
     }
     /// Sets a function that runs after everything else, unless something has thrown.
     template <class Function>
     basic_system epilogue(Function&& function) const {
-        return set(changed().epilogue, detail::once<Layout>(std::forward<Function>(function)));
+        return set(changed().epilogue,
+                   detail::once(owner().entities, std::forward<Function>(function)));
     }
 
     /// Declares components that the function accesses through the world or a `chunk_view`, in
@@ -242,10 +243,12 @@ private:
         return *this;
     }
 
-    template <template <class, class...> class Query, class... Ts>
-    void note_taken(const Query<Layout, Ts...>&, bool is_known) const {
-        const detail::access all[] = {detail::access_to<Ts>()..., {}};  // an array cannot be empty
-        changed().use.taken.assign(all, all + sizeof...(Ts));
+    template <template <class, class...> class Query, class... Ts, class... Vs>
+    void note_taken(const Query<Layout, Ts...>&, detail::type_list<Vs...>, bool is_known) const {
+        detail::array_list<detail::access> all;
+        (all.push_back(detail::access_to<Ts>()), ...);
+        (detail::add_access<Vs>(all), ...);
+        changed().use.taken.swap(all);
         data().use.is_taken_known = is_known;
     }
     template <class... Args, class Function>
@@ -257,13 +260,13 @@ private:
     template <template <class, class...> class Query, class... Ts, class Function>
     basic_system each_of(const Query<Layout, Ts...>& query, Function&& function) const {
         using kinds = detail::row_kinds<Layout, std::decay_t<Function>, Ts...>;
-        detail::check_payload<kinds>();
+        detail::check_values<kinds>();
         detail::check_row<kinds>();
-        if constexpr (kinds::fits && kinds::is_payload_copyable) {
-            auto body = detail::body_of<Layout, kinds>(query, std::forward<Function>(function));
-            auto made =
-                detail::box_body(std::move(body), &decltype(body)::each, &decltype(body)::rows);
-            note_taken(query, true);
+        if constexpr (kinds::fits && detail::has_good_values<kinds>) {
+            auto body = detail::body_of<Layout, kinds>(owner().entities, query,
+                                                       std::forward<Function>(function));
+            auto made = detail::box_body(std::move(body), &decltype(body)::each);
+            note_taken(query, typename kinds::values{}, true);
             set(data().body, std::move(made));
         }
         return *this;
@@ -271,25 +274,26 @@ private:
     template <class Query, class Function>
     basic_system execute_of(const Query& query, Function&& function) const {
         using kinds = detail::call_kinds<basic_rows<Layout>, std::decay_t<Function>>;
-        static_assert(kinds::components::size == 0,
+        detail::check_values<kinds>();
+        static_assert(kinds::components::size == 0 || kinds::refers_to_world_argument,
                       "muster: the function of execute takes a chunk_view (optional), then its "
                       "payload by value.");
-        detail::check_payload<kinds>();
-        if constexpr (!kinds::is_known || kinds::components::size != 0 ||
-                      !kinds::is_payload_copyable) {
+        if constexpr (kinds::components::size != 0 || !detail::has_good_values<kinds>) {
             return *this;  // refused
         } else if constexpr (kinds::has_first) {
-            auto body = detail::body_of<Layout, kinds>(query, std::forward<Function>(function));
-            auto made = detail::box_body(std::move(body), &decltype(body)::each_chunk,
-                                         &decltype(body)::rows);
-            note_taken(query, query.arguments != 0);
+            auto body = detail::body_of<Layout, kinds>(owner().entities, query,
+                                                       std::forward<Function>(function));
+            auto made = detail::box_body(std::move(body), &decltype(body)::each_chunk);
+            note_taken(query, typename kinds::values{}, query.arguments != 0);
             return set(data().body, std::move(made));
         } else {
-            auto body =
-                detail::body_of<Layout, kinds>(&owner().entities, std::forward<Function>(function));
-            note_taken(basic_query<Layout>(owner().entities, owner().queries), false);
-            return set(data().body,
-                       detail::box_body(std::move(body), &decltype(body)::once_in_scope));
+            auto& entities = owner().entities;
+            auto body = detail::body_of<Layout, kinds>(entities, &entities,
+                                                       std::forward<Function>(function));
+            auto made = detail::box_body(std::move(body), &decltype(body)::once_in_scope);
+            note_taken(basic_query<Layout>(entities, owner().queries), typename kinds::values{},
+                       false);
+            return set(data().body, std::move(made));
         }
     }
 };

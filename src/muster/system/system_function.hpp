@@ -2,9 +2,13 @@
 // chunk of its query.
 #pragma once
 
+#include <muster/query/function_parameters.hpp>
 #include <muster/query/query.hpp>
+#include <muster/query/single.hpp>
+#include <muster/query/world_argument.hpp>
 #include <muster/system/payload.hpp>
 #include <muster/system/system_data.hpp>
+#include <muster/system/system_values.hpp>
 #include <muster/type/boxed_value.hpp>
 
 #include <cstddef>
@@ -15,82 +19,6 @@
 namespace MUSTER_NAMESPACE::detail {
 
 // ---- parameters of a user's function -----------------------------------------------------------
-
-template <class... Ts>
-struct type_list {
-    static constexpr std::size_t size = sizeof...(Ts);
-};
-
-template <class T>
-inline constexpr bool is_component_argument =
-    std::is_lvalue_reference_v<T> || std::is_pointer_v<T> || is_far<argument_of<T>>;
-
-template <class T, class... Args>
-inline constexpr bool takes_value = (... || std::is_same_v<T, std::remove_cvref_t<Args>>);
-
-/// Splits parameters: references and pointers are components, values after them are the payload.
-template <class Components, class Payload, class... Rest>
-struct split_arguments;
-template <class... Cs, class... Ps>
-struct split_arguments<type_list<Cs...>, type_list<Ps...>> {
-    using components = type_list<Cs...>;
-    using payload = type_list<Ps...>;
-    static constexpr bool is_payload_copyable =
-        (... && (!std::is_reference_v<Ps> && std::is_copy_constructible_v<Ps>));
-    static constexpr bool is_known = true;
-    static constexpr bool is_ordered = true;
-    /// No reference or pointer, but objects by value: components that were meant to be references.
-    static constexpr bool takes_objects_only =
-        sizeof...(Cs) == 0 && (... || std::is_class_v<std::remove_cvref_t<Ps>>);
-    /// Whether one of these components is passed by value, as if it were payload.
-    template <class... Ts>
-    static constexpr bool takes_by_value = (... || takes_value<Ts, Ps...>);
-};
-template <class... Cs, class... Ps, class Arg, class... Rest>
-struct split_arguments<type_list<Cs...>, type_list<Ps...>, Arg, Rest...>
-    : split_arguments<type_list<Cs...>, type_list<Ps..., Arg>, Rest...> {};
-template <class... Cs, class... Ps, class Arg, class... Rest>
-    requires is_component_argument<Arg>
-struct split_arguments<type_list<Cs...>, type_list<Ps...>, Arg, Rest...>
-    : split_arguments<type_list<Cs..., Arg>, type_list<Ps...>, Rest...> {
-    static constexpr bool is_ordered =
-        sizeof...(Ps) == 0 &&
-        split_arguments<type_list<Cs..., Arg>, type_list<Ps...>, Rest...>::is_ordered;
-};
-
-/// Like `split_arguments`, for all parameters; `First` may precede the components.
-template <class First, class... Args>
-struct argument_kinds : split_arguments<type_list<>, type_list<>, Args...> {
-    static constexpr bool has_first = false;
-};
-template <class First, class Arg, class... Args>
-    requires std::is_same_v<First, std::remove_cvref_t<Arg>>
-struct argument_kinds<First, Arg, Args...> : split_arguments<type_list<>, type_list<>, Args...> {
-    static constexpr bool has_first = true;
-};
-
-/// `First` and the parameters of a function; unknown if they are auto or overloaded.
-template <class First, class Call>
-struct call_kinds : split_arguments<type_list<>, type_list<>> {
-    static constexpr bool is_known = false;
-    static constexpr bool has_first = false;
-};
-template <class First, class Call>
-    requires requires { &Call::operator(); }
-struct call_kinds<First, Call> : call_kinds<First, decltype(&Call::operator())> {};
-template <class First, class Result, class... Args>
-struct call_kinds<First, Result (*)(Args...)> : argument_kinds<First, Args...> {};
-template <class First, class Result, class... Args>
-struct call_kinds<First, Result (*)(Args...) noexcept> : argument_kinds<First, Args...> {};
-template <class First, class Owner, class Result, class... Args>
-struct call_kinds<First, Result (Owner::*)(Args...)> : argument_kinds<First, Args...> {};
-template <class First, class Owner, class Result, class... Args>
-struct call_kinds<First, Result (Owner::*)(Args...) const> : argument_kinds<First, Args...> {};
-template <class First, class Owner, class Result, class... Args>
-struct call_kinds<First, Result (Owner::*)(Args...) noexcept> : argument_kinds<First, Args...> {};
-template <class First, class Owner, class Result, class... Args>
-struct call_kinds<First, Result (Owner::*)(Args...) const noexcept>
-    : argument_kinds<First, Args...> {};
 
 /// Returns whether parameters of these types take these values of a query.
 template <class Components, class... Values>
@@ -110,9 +38,10 @@ struct row_kinds {
     static constexpr bool has_first =
         std::is_invocable_v<Function&, id_type, typename term_traits<Ts>::value...>;
     using components = type_list<typename term_traits<Ts>::value...>;
-    using payload = type_list<>;
+    using values = type_list<>;
     static constexpr bool is_known = true;
     static constexpr bool is_payload_copyable = true;
+    static constexpr bool refers_to_world_argument = false;
     static constexpr bool lacks_const = false;
     static constexpr bool passes_by_value = false;
     static constexpr bool fits =
@@ -147,24 +76,14 @@ void check_row() {
                   "its query in order, then its payload by value.");
 }
 
-/// A callback for a query that also passes the payload.
-template <class Function, class Payload, class... Args>
-struct call_with_payload {
-    Function function;
-    Payload payload;
-
-    [[gnu::always_inline]] void operator()(Args... args) {
-        std::apply(
-            [&](const auto&... values) { function(static_cast<Args&&>(args)..., values...); },
-            payload);
-    }
-};
-
-/// The body of a system: calls a function with its payload, or for each row or chunk of a query.
+/// The body of a system: calls a function with its values, or for each row or chunk of a query.
+/// `Query` is a query, or a pointer to the store.
 template <class Layout, class Function, class Kinds, class Query>
 struct system_body {
+    using value_list = typename Kinds::values;
     Function function;
     Query query;
+    [[no_unique_address]] system_values<value_list> values;
 
     static void each(void* what, payload given) {
         auto& self = *static_cast<system_body*>(what);  // SAFETY: `what` is the boxed body
@@ -175,76 +94,107 @@ struct system_body {
     }
     static void each_chunk(void* what, payload given) {
         auto& self = *static_cast<system_body*>(what);
-        const auto values = take(given, typename Kinds::payload{});
-        self.query.each_chunk(call_with_payload<Function&, decltype(values), basic_rows<Layout>>{
-            self.function, values});
+        const auto taken = self.take(given, true);
+        self.query.each_chunk(
+            call_with_values<Function&, decltype(taken), basic_rows<Layout>>{self.function, taken});
+    }
+    /// The first value is a range. Calls the function with each of its elements and the other
+    /// values, in a scope.
+    static void each_element(void* what, payload given) {
+        auto& self = *static_cast<system_body*>(what);
+        scope changes(self.engine_of());
+        std::apply(
+            [&](const auto& range, const auto&... others) {
+                for (const auto& element : range) self.function(element, others...);
+            },
+            self.take(given, true));
+        changes.commit();
     }
     static void once(void* what, payload given) {
         auto& self = *static_cast<system_body*>(what);
-        std::apply(self.function, take(given, typename Kinds::payload{}));
+        std::apply(self.function, self.take(given, false));
     }
-    static shared_rows rows(void* what) {
-        return static_cast<system_body*>(what)->query.shared_rows();
-    }
-    /// Runs in a scope of the store, to which `query` points here.
     static void once_in_scope(void* what, payload given) {
-        scope changes(*static_cast<system_body*>(what)->query);
-        once(what, given);
+        auto& self = *static_cast<system_body*>(what);
+        scope changes(self.engine_of());
+        std::apply(self.function, self.take(given, true));
         changes.commit();
+    }
+    /// Prepares a run in a parallel phase. Returns the rows to divide.
+    static shared_rows rows(void* what) {
+        auto& self = *static_cast<system_body*>(what);
+        self.values.begin_run();
+        if constexpr (!system_values<value_list>::is_divisible || std::is_pointer_v<Query>) {
+            return {};
+        } else {
+            const shared_rows all = self.query.shared_rows();
+            // Without rows, the function would not be called, and its values not be checked.
+            if constexpr (system_values<value_list>::may_fail_without_rows)
+                if (all.count() == 0) return {};
+            return all;
+        }
     }
 
 private:
     template <class... First, class... Cs>
     void loop(payload given, type_list<First...>, type_list<Cs...>) {
-        const auto values = take(given, typename Kinds::payload{});
+        const auto taken = take(given, true);
         // Copies the function to the stack if that is unobservable: the loop then keeps captures in
         // registers.
         constexpr bool is_copied =
             std::is_trivially_copyable_v<Function> && std::is_copy_constructible_v<Function> &&
-            sizeof(Function) <= 64 &&
-            can_call_const(typename Kinds::payload{}, type_list<First..., Cs...>{});
-        call_with_payload<std::conditional_t<is_copied, const Function, Function&>,
-                          decltype(values), First..., Cs...>
-            callback{function, values};
+            sizeof(Function) <= 64 && can_call_const(value_list{}, type_list<First..., Cs...>{});
+        call_with_values<std::conditional_t<is_copied, const Function, Function&>, decltype(taken),
+                         First..., Cs...>
+            callback{function, taken};
         query.each(callback);
     }
-    template <class... Ps, class... Args>
-    static consteval bool can_call_const(type_list<Ps...>, type_list<Args...>) {
-        return std::is_invocable_v<const Function&, Args..., const std::remove_cvref_t<Ps>&...>;
+    template <class... Vs, class... Args>
+    static consteval bool can_call_const(type_list<Vs...>, type_list<Args...>) {
+        return std::is_invocable_v<const Function&, Args..., const std::remove_cvref_t<Vs>&...>;
     }
-    template <class... Ps>
-    static std::tuple<std::remove_cvref_t<Ps>...> take(payload given, type_list<Ps...>) {
-        return take(given, type_list<Ps...>{}, std::index_sequence_for<Ps...>{});
+    [[nodiscard]] engine& engine_of() const noexcept {
+        if constexpr (std::is_pointer_v<Query>)
+            return *query;
+        else
+            return *query.store_;
     }
-    template <class... Ps, std::size_t... I>
-    static std::tuple<std::remove_cvref_t<Ps>...> take([[maybe_unused]] payload given,
-                                                       type_list<Ps...>,
-                                                       std::index_sequence<I...>) {
-        return {take_payload<std::remove_cvref_t<Ps>>(given, I)...};
+    /// Finds the values of a run.
+    [[nodiscard]] auto take(payload given, bool is_recording) {
+        if (!engine_of().gate.is_parallel()) values.begin_run();
+        return values.take({.owner = engine_of(), .given = given, .is_recording = is_recording});
     }
 };
 
 // ---- boxes --------------------------------------------------------------------------------------
 
+/// Explains why a function is refused whose values do not fit.
 template <class Kinds>
-void check_payload() {
+void check_values() {
     static_assert(Kinds::is_known,
                   "muster: the parameters of this function are unknown, since they are auto or "
                   "overloaded: write their types.");
-    static_assert(Kinds::is_payload_copyable,
+    static_assert(!Kinds::refers_to_world_argument,
+                  "muster: single and events are passed by value: write single<const T> or "
+                  "events<const T>.");
+    static_assert(Kinds::is_payload_copyable || Kinds::refers_to_world_argument,
                   "muster: a payload is passed by value, but this type cannot be copied.");
 }
+/// Whether `check_values` accepts the function.
+template <class Kinds>
+inline constexpr bool has_good_values =
+    Kinds::is_known && Kinds::is_payload_copyable && !Kinds::refers_to_world_argument;
+
 /// Returns the body of a system; see `system_body`.
 template <class Layout, class Kinds, class Query, class Function>
-[[nodiscard]] auto body_of(const Query& query, Function&& function) {
+[[nodiscard]] auto body_of(engine& owner, const Query& query, Function&& function) {
     return system_body<Layout, std::decay_t<Function>, Kinds, Query>{
-        std::forward<Function>(function), query};
+        std::forward<Function>(function), query, system_values<typename Kinds::values>(owner)};
 }
 /// Stores a body with the function that calls it.
 template <class Body>
-[[nodiscard]] system_function box_body(Body&& body, void (*call)(void*, payload),
-                                       shared_rows (*rows)(void*) = nullptr) {
-    return {boxed_value::holding(std::forward<Body>(body)), call, rows};
+[[nodiscard]] system_function box_body(Body&& body, void (*call)(void*, payload)) {
+    return {boxed_value::holding(std::forward<Body>(body)), call, &std::decay_t<Body>::rows};
 }
 /// The access that a query argument allows.
 template <class T>
@@ -252,15 +202,22 @@ template <class T>
     using type = typename term_traits<T>::type;
     return {ensure_type_index<type>(), term_traits<T>::is_written, type_name<type>()};
 }
+/// Adds the access that a value of a function allows.
+template <class V>
+void add_access(array_list<access>& all) {
+    if constexpr (is_world_argument<V>)
+        if constexpr (!std::is_void_v<typename world_argument<V>::component>)
+            all.push_back(access_to<typename world_argument<V>::component>());
+}
 /// Returns a prologue or epilogue.
 template <class Layout, class Function>
-[[nodiscard]] system_function once(Function&& function) {
+[[nodiscard]] system_function once(store<Layout>& owner, Function&& function) {
     using kinds = call_kinds<void, std::decay_t<Function>>;
-    static_assert(kinds::components::size == 0,
+    check_values<kinds>();
+    static_assert(kinds::components::size == 0 || kinds::refers_to_world_argument,
                   "muster: a prologue or epilogue takes its payload by value.");
-    check_payload<kinds>();
-    if constexpr (kinds::components::size == 0 && kinds::is_payload_copyable && kinds::is_known) {
-        auto body = body_of<Layout, kinds>(0, std::forward<Function>(function));
+    if constexpr (kinds::components::size == 0 && has_good_values<kinds>) {
+        auto body = body_of<Layout, kinds>(owner, &owner, std::forward<Function>(function));
         return box_body(std::move(body), &decltype(body)::once);
     } else {
         return {};  // refused

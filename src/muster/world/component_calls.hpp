@@ -235,7 +235,7 @@ public:
     [[nodiscard]] T& single(std::source_location where = std::source_location::current()) {
         T* const found = try_get<T>(self<T>());
         if (found == nullptr)
-            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), where);
+            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), &where);
         return *found;
     }
     template <class T>
@@ -243,7 +243,7 @@ public:
         std::source_location where = std::source_location::current()) const {
         const T* const found = try_get<T>(self<T>());
         if (found == nullptr)
-            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), where);
+            store_.errors.raise_no_single(detail::type_name<std::remove_const_t<T>>(), &where);
         return *found;
     }
     /// Returns whether the singleton T was set. Never throws.
