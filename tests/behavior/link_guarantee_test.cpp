@@ -105,9 +105,10 @@ struct scene {
             text += "\n" + std::to_string(e.key());
             if (!w.alive(e)) continue;
             const detail::location at = w.parts().entities.locate(e.value());
-            text += detail::text(" ", to_int(at.chunk), ":", at.row, " ",
-                                 w.has<position>(e) ? w.get<position>(e).x : -1, " ", w.level(e),
-                                 " ", w.has<label>(e), w.has<heat>(e));
+            text += detail::text(" ", to_int(at.chunk), ":", at.row, " ");
+            text += std::to_string(w.has<position>(e) ? w.get<position>(e).x : -1);
+            text += detail::text(" ", w.level(e), w.has<label>(e) ? " label" : "",
+                                 w.has<heat>(e) ? " heat" : "");
         }
         text += "\n";
         show_links<child_of_t>(text, w, all);

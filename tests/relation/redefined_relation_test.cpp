@@ -56,16 +56,16 @@ struct redefined_relations : testing::Test {
 TYPED_TEST_SUITE(redefined_relations, behavior_layouts, layout_names);
 
 TYPED_TEST(redefined_relations, of_no_levels_refuse_an_order_by_level) {
-    using world_type = basic_world<TypeParam>;
+    using world = basic_world<TypeParam>;
     int count = 0;
     const auto expect_refused = [&](const auto& q) {
         ++count;
         EXPECT_EQ(code_of([&] { q.each([](const position&) {}); }), errc::not_a_relation);
     };
-    this->each_query([](world_type& w) { w.template define<orbits>().relation(); }, expect_refused);
-    this->each_query([](world_type& w) { w.template define<orbits>().relation().exclusive(); },
+    this->each_query([](world& w) { w.template define<orbits>().relation(); }, expect_refused);
+    this->each_query([](world& w) { w.template define<orbits>().relation().exclusive(); },
                      expect_refused);
-    this->each_query([](world_type& w) { w.template define<orbits>().relation().grouping(); },
+    this->each_query([](world& w) { w.template define<orbits>().relation().grouping(); },
                      expect_refused);
     EXPECT_EQ(count, 9);
 }
