@@ -158,6 +158,7 @@ void link_destruction::finish(const destroy_set& dying) noexcept {
         const busy_guard busy(engine_.gate);
         for (const link_step& link : made.shrunk) of_.find_list(link.e)->erase(link.place);
     }
+    for (const link_step& link : made.shrunk) engine_.changes.mark_written(link.e, of_.links());
     const bool has_left = leave_survivors(dying);
     for (const std::uint64_t e : dying.all()) of_.drop_sources(e);
     for (const link_step& link : made.shrunk)
@@ -166,6 +167,29 @@ void link_destruction::finish(const destroy_set& dying) noexcept {
         of_.each_target(dying.all()[i], [&](const link_end& target) {
             if (!dying.has(target.other)) of_.close_holes(target.other);
         });
+}
+
+/// The sources of a new entity are entities that are undone, too, or its partners in a symmetric
+/// relation, which lose their links to it. Those of an exclusive relation are related last.
+void link_destruction::abandon(std::uint64_t e) noexcept {
+    of_.each_target(e, [&](const link_end& target) {
+        if (!of_.is_listed(e, target)) return;
+        of_.find_sources(target.other)->erase(target.place);
+        of_.close_holes(target.other);
+    });
+    of_.each_source(e, [&](const link_end& source) {
+        link_list* const list = of_.find_list(source.other);
+        if (list == nullptr) return;
+        const busy_guard busy(engine_.gate);
+        list->erase(source.place);
+        of_.close_holes(*list);
+        if (list->size() != 0) return;
+        sparse_set& set = *of_.links().sparse_values;
+        const slot_index slot = set.find(source.other);
+        set.detach(source.other, slot);
+        set.drop(slot);
+    });
+    of_.drop_sources(e);
 }
 
 /// Removes the links of these entities from the lists of targets that survive. Returns whether there

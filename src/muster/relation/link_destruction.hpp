@@ -29,6 +29,7 @@ public:
     void prepare(const destroy_set& dying);
     void cancel(const destroy_set& dying) noexcept;
     void finish(const destroy_set& dying) noexcept;
+    void abandon(std::uint64_t e) noexcept;
 
 private:
     /// The effect of a destruction on the links of entities that survive.

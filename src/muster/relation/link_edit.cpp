@@ -217,6 +217,7 @@ void link_edit::apply(link_table& of) noexcept {
         list.ends()[at].place = of.find_sources(target)->append(e_, at);
     }
     of.close_holes(list);
+    of.owner().changes.mark_written(e_, of.links());
 }
 
 }  // namespace MUSTER_NAMESPACE::detail

@@ -158,6 +158,7 @@ void link_table::close_holes(std::uint64_t target) noexcept {
             find_link(end.other)->place = at;
         else
             find_list(end.other)->ends()[end.place].place = at;
+        engine_.changes.mark_written(end.other, *links_);
     });
 }
 
