@@ -63,6 +63,7 @@ template <class Layout, class T>
 class basic_removed_values;
 template <class Layout = layouts::bound>
 class basic_system;
+struct frame;
 struct system_timings;
 struct system_conflict;
 class executor;

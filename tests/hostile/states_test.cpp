@@ -57,7 +57,7 @@ std::optional<errc> documented(const place& where, const row& tested) {
             tested.in_phase == outcome::refused || tested.in_phase == outcome::recorded;
         if (is_one_of(tested, {"entities, while others spawn"})) return std::nullopt;  // it reads
         return (is_change && tested.is_refused_in_change) ||
-                       is_one_of(tested, {"par_each", "system::each of a new type"})
+                       is_one_of(tested, {"par_each", "par_reduce", "system::each of a new type"})
                    ? std::optional(errc::in_scope)
                    : std::nullopt;
     }
