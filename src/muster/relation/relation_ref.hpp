@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <string_view>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -89,6 +90,9 @@ public:
     [[nodiscard]] static relation_ref get(engine& owner, fragment_data& own,
                                           const link_types& types, relation_kind kind,
                                           const char* call);
+    /// Throws `errc::in_scope` if a predefined relation was not used yet: a phase cannot create it.
+    MUSTER_COLD static void refuse_first_use(const engine& owner, const fragment_data& own,
+                                             std::string_view name, const char* call);
     /// Returns the relation of this name, for a change that was recorded without the world. Throws as
     /// `get` does, and `errc::dead_fragment`.
     [[nodiscard]] static relation_ref named(engine& owner, const fragment_name& name,
@@ -128,8 +132,7 @@ public:
 
     // An empty relation has no links. All accept any id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;
-    /// Returns how many links are above an entity of an exclusive, acyclic relation. O(1) if it is
-    /// leveled, else O(level).
+    /// Returns how many links are above an entity of a leveled relation. O(1).
     [[nodiscard]] std::uint32_t level_of(std::uint64_t source) const noexcept;
     /// Whether `top` is above an entity of such a relation. O(difference of their levels).
     [[nodiscard]] bool is_below(std::uint64_t e, std::uint64_t top) const noexcept;
