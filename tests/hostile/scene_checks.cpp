@@ -84,7 +84,8 @@ std::string look(scene& s) {
     // The fragments that the first use of a type creates stay, and so do ids without a type yet.
     std::istringstream dump(s.dump(false));
     for (std::string line; std::getline(dump, line);)
-        if (line.find("::unused") == line.npos && !line.starts_with("E:"))
+        if (line.find("::unused") == line.npos && line.find("::new_stage>") == line.npos &&
+            !line.starts_with("E:"))
             seen += line.substr(0, line.find(" fragments")) + '\n';
     for (const entity e : s.w.entities()) {
         seen += '\n' + std::to_string(e.key()) + ':';

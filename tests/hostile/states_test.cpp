@@ -67,7 +67,8 @@ std::optional<errc> documented(const place& where, const row& tested) {
         return errc::unbalanced_scope;
     if (where.where != free &&
         is_one_of(tested, {"reset", "collect_garbage", "recycle_tombstones", "sort", "sort_like",
-                           "sort a new type", "place_before", "sort_sources", "arrange"}))
+                           "sort a new type", "place_before", "sort_sources", "arrange",
+                           "use of a new module"}))
         return errc::in_scope;
     if (is_one_of(tested, {"sort a new type"}) && !muster::detail::sparse_by_default)
         return errc::not_sparse;

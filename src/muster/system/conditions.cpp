@@ -28,7 +28,7 @@ std::size_t place_of_time(payload given) noexcept {
     return static_cast<std::size_t>(found - given.begin());
 }
 
-std::string number(double value) {
+std::string printed(double value) {
     char room[32];
     (void)std::snprintf(room, sizeof room, "%g", value);
     return room;
@@ -44,7 +44,7 @@ double require_length(double seconds, const char* call, const char* what) {
     if (!(seconds > 0) || !std::isfinite(seconds))
         raise(errc::bad_interval,
               text(call, " takes ", what, " of more than 0 seconds, but was called with ",
-                   number(seconds)));
+                   printed(seconds)));
     return seconds;
 }
 
@@ -82,7 +82,7 @@ double frame_timer::seconds_of(payload given) {
             errc::bad_payload,
             text(
                 "the seconds of a frame are a number from 0 on, but process_all() was called with ",
-                number(seconds)));
+                printed(seconds)));
     return seconds;
 }
 

@@ -316,19 +316,18 @@ void each_concerned(const system_plan::step* steps, const void* world,
 /// `pass(steps, in)` for all other systems.
 template <class Pass>
 void schedule::run_passes(const frame_start& begun, Pass pass) {
-    using moment = state_condition::moment;
     put_in_order(top_);
     const running_guard guard(*this);
     const system_plan::step* const steps = top_.plan.steps.data();
     const bool is_outermost = !std::exchange(is_in_frame_, true);
     const scope_guard leave([&] { is_in_frame_ = !is_outermost; });
     if (is_outermost && begun.states.begin_frame(begun.owner)) [[unlikely]] {
-        pass(steps, moment::on_exit);
+        pass(steps, state_condition::moment::on_exit);
         begun.states.change();
         const scope_guard settle([&] { begun.states.settle(); });
-        pass(steps, moment::on_enter);
+        pass(steps, state_condition::moment::on_enter);
     }
-    pass(steps, moment::in);
+    pass(steps, state_condition::moment::in);
 }
 
 void schedule::run_frame(const frame_start& begun, payload given,

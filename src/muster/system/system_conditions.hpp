@@ -98,10 +98,12 @@ private:
     template <class State>
     System add(State value, state_condition::moment when) const {
         static_assert(std::is_enum_v<State>, "muster: a state is a value of an enumeration.");
-        conditions& all = ensure();
-        const state_entry& state =
-            this->owner().states.ensure(ensure_type_index<wanted_state<State>>());
-        all.add({&state, number_of(value), when});
+        if constexpr (std::is_enum_v<State>) {
+            conditions& all = ensure();
+            const state_entry& state =
+                this->owner().states.ensure(ensure_type_index<wanted_state<State>>());
+            all.add({&state, number_of(value), when});
+        }
         return self();
     }
 };

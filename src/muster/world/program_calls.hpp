@@ -74,24 +74,25 @@ public:
     template <class M, class... Args>
     M& use(Args&&... args) {
         using world_type = basic_world<Layout>;
-        constexpr bool is_object = std::is_class_v<M> && std::is_same_v<M, std::remove_cv_t<M>>;
-        static_assert(is_object, "muster: a module is an object of a class, without const.");
-        constexpr bool fits = std::is_constructible_v<M, world_type&, Args...>;
+        using module = std::remove_cv_t<M>;
+        static_assert(std::is_class_v<M> && std::is_same_v<M, module>,
+                      "muster: a module is an object of a class, without const.");
+        constexpr bool fits = std::is_constructible_v<module, world_type&, Args...>;
         static_assert(fits,
                       "muster: a module is constructed from the world and the arguments of use.");
-        auto make = [&]() -> M* {
-            if constexpr (is_object && fits)
-                return new M(static_cast<world_type&>(*this), std::forward<Args>(args)...);
+        auto make = [&]() -> module* {
+            if constexpr (fits)
+                return new module(static_cast<world_type&>(*this), std::forward<Args>(args)...);
             else
                 return nullptr;  // refused
         };
         // SAFETY: `ensure` passes `&make` to the first function, and its result to the second.
         const detail::extensions::recipe how{
-            detail::type_name<M>(),
+            detail::type_name<module>(),
             [](void* call) -> void* { return (*static_cast<decltype(make)*>(call))(); },
-            [](void* object) noexcept { delete static_cast<M*>(object); }};
-        return *static_cast<M*>(systems_.modules.ensure(
-            store_, systems_.all, detail::ensure_type_index<module_of<M>>(), how, &make));
+            [](void* object) noexcept { delete static_cast<module*>(object); }};
+        return *static_cast<module*>(systems_.modules.ensure(
+            store_, systems_.all, detail::ensure_type_index<module_of<module>>(), how, &make));
     }
     /// Returns whether the module M was constructed. O(1), never throws. May be called in a phase.
     template <class M>
