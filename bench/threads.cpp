@@ -1,15 +1,18 @@
 // Measures the gain of two threads: loops with heavy and light work, a frame of eight systems of
 // which some conflict, and entities that threads create. The floor of the heavy loop is two bare
-// threads over arrays; the floor of the other rows is Muster on one thread.
+// threads over arrays, that of the reductions is a loop over arrays on one thread or on two; the floor
+// of the other rows is Muster on one thread.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "contestants/muster_world.hpp"
 #include "questions/heavy.hpp"
 #include "support/scene.hpp"
+#include "support/second_thread.hpp"
 
 namespace muster::bench {
 namespace {
@@ -117,12 +120,74 @@ void spawning(trial& t) {
         });
 }
 
+/// Heavy work on copies of the components.
+double weight(position p, const velocity& v) {
+    work_hard(p, v);
+    return static_cast<double>(p.x);
+}
+double sum_of_weights(std::size_t from, std::size_t to) {
+    double sum = 0;
+    for (std::size_t i = from; i < to; ++i) sum += weight(position_of(i), velocity_of(i));
+    return sum;
+}
+template <class Reduce>
+void reduction(trial& t, Reduce reduce) {
+    double sum = 0;
+    measure_again(
+        t,
+        [&] {
+            sum = reduce();
+            keep(sum);
+        },
+        [&] {
+            const double wanted = sum_of_weights(0, t.size());
+            return std::abs(sum - wanted) <= 1e-9 * (std::abs(wanted) + 1);
+        });
+}
+template <bool IsParallel>
+void reduce(trial& t) {
+    scene s(t.size());
+    const auto q = s.world.query<const position, const velocity>();
+    const auto add = [](double sum, const position& p, const velocity& v) {
+        return sum + weight(p, v);
+    };
+    reduction(
+        t, [&] { return IsParallel ? q.par_reduce(0.0, add, std::plus<>{}) : q.reduce(0.0, add); });
+}
+template <bool IsParallel>
+void reduce_by_hand(trial& t) {
+    std::vector<position> positions;
+    std::vector<velocity> velocities;
+    for (std::size_t i = 0; i < t.size(); ++i) {
+        positions.push_back(position_of(i));
+        velocities.push_back(velocity_of(i));
+    }
+    const auto sum = [&](std::size_t from, std::size_t to) {
+        double all = 0;
+        for (std::size_t i = from; i < to; ++i) all += weight(positions[i], velocities[i]);
+        return all;
+    };
+    second_thread other;
+    reduction(t, [&] {
+        if (!IsParallel) return sum(0, t.size());
+        double first = 0;
+        double second = 0;
+        other.run([&] { first = sum(0, t.size() / 2); },
+                  [&] { second = sum(t.size() / 2, t.size()); });
+        return first + second;
+    });
+}
+
 [[maybe_unused]] const int registered = [] {
     add("par_heavy2", "muster", par_heavy2<parallel_world>);
     add("par_light2", "floor", light<false>);
     add("par_light2", "muster", light<true>);
     add("par_frame2", "floor", frame<false>);
     add("par_frame2", "muster", frame<true>);
+    add("par_reduce1", "floor", reduce_by_hand<false>);
+    add("par_reduce1", "muster", reduce<false>);
+    add("par_reduce2", "floor", reduce_by_hand<true>);
+    add("par_reduce2", "muster", reduce<true>);
     add("par_spawn2", "floor", spawning<false>);
     add("par_spawn2", "muster", spawning<true>);
     return 0;

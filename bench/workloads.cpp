@@ -57,6 +57,8 @@ const std::vector<workload>& workloads() {
 
         {"Threads", "par_heavy1", threads, kind::threads},
         {"Threads", "par_heavy2", threads, kind::threads},
+        {"Threads", "par_reduce1", threads, kind::threads},
+        {"Threads", "par_reduce2", threads, kind::threads},
         {"Threads", "par_light2", {10'000, 100'000, 1'000'000}, kind::threads},
         {"Threads", "par_frame2", threads, kind::threads},
         {"Threads", "par_spawn2", threads, kind::threads},

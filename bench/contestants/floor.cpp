@@ -4,15 +4,14 @@
 // checks versions only if the workload is about them. For entities of several kinds, it has arrays
 // for each kind.
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "questions/all.hpp"
 #include "support/floor_ids.hpp"
+#include "support/second_thread.hpp"
 
 namespace muster::bench {
 namespace {
@@ -31,43 +30,6 @@ struct bare_array {
         data = static_cast<T*>(std::realloc(data, capacity * sizeof(T)));
     }
     T* begin() const { return data; }
-};
-
-/// A second thread that waits for work, like a worker thread of a program.
-class second_thread {
-public:
-    second_thread() = default;
-    second_thread(const second_thread&) = delete;
-    second_thread& operator=(const second_thread&) = delete;
-    ~second_thread() {
-        state_ = over;
-        state_.notify_one();
-        thread_.join();
-    }
-    /// Runs `mine()` on this thread and `other()` on the second thread.
-    template <class Mine, class Other>
-    void run(Mine mine, Other other) {
-        task_ = other;
-        state_ = busy;
-        state_.notify_one();
-        mine();
-        state_.wait(busy);
-    }
-
-private:
-    enum : int { idle, busy, over };
-
-    std::atomic<int> state_ = idle;
-    std::function<void()> task_;
-    std::thread thread_{[this] {
-        while (true) {
-            state_.wait(idle);
-            if (state_ == over) return;
-            task_();
-            state_ = idle;
-            state_.notify_one();
-        }
-    }};
 };
 
 class floor_world {

@@ -10,4 +10,5 @@
 #include <muster/id/id_pool.hpp>
 #include <muster/id/layout.hpp>
 #include <muster/id/world_number.hpp>
+#include <muster/world/compiled_world.hpp>
 #include <muster/world/world.hpp>

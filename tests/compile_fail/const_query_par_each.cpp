@@ -1,4 +1,4 @@
-// expect: muster: par_each records changes, so it needs a world that is not const.
+// expect: muster: par_each and par_reduce record changes, so they need a world that is not const.
 #include <muster/muster.hpp>
 #include <muster/system/parallel.hpp>
 

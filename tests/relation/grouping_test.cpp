@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/open_world.hpp"
@@ -188,6 +189,7 @@ TYPED_TEST(grouping, a_relation_is_leveled_or_grouping) {
 }
 
 TYPED_TEST(grouping, chunks_can_be_named_by_a_target) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->world_;
     const auto guild = w.spawn(), other = w.spawn();
     const auto a = w.spawn(position{1}, to<member_of>(guild));
@@ -220,6 +222,7 @@ TYPED_TEST(grouping, chunks_can_be_named_by_a_target) {
 }
 
 TYPED_TEST(grouping, chunks_can_be_named_by_a_level) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->world_;
     std::vector<basic_id<TypeParam>> all{w.spawn(position{0})};
     for (int i = 1; i < 70; ++i) all.push_back(w.spawn(position{i}, to(child_of, all.back())));

@@ -78,7 +78,7 @@ TYPED_TEST(link_observers, collect_each_source_once_however_many_links_it_has) {
     EXPECT_EQ(unrelated.take(), this->ids(a));
     const auto many = w.spawn_many(3, to<likes>(c));
     EXPECT_EQ(related.take(), many);
-    w.defer();  // the list of links is replaced
+    w.defer();
     w.template unrelate<likes>(many[0]);
     w.template relate<likes>(many[0], c);
     w.template unrelate<likes>(many[1]);

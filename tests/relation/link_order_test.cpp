@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/about_chunks.hpp"
 #include "support/behavior_layouts.hpp"
 #include "support/errors.hpp"
 #include "support/open_world.hpp"
@@ -182,6 +183,7 @@ TYPED_TEST(link_orders, sources_are_sorted) {
 }
 
 TYPED_TEST(link_orders, rows_are_arranged_by_their_parents) {
+    MUSTER_ABOUT_CHUNKS();
     auto& w = this->world_;
     std::mt19937 dice(4);
     std::vector<basic_id<TypeParam>> all;

@@ -177,18 +177,49 @@ TYPED_TEST(hostile_relations, a_link_may_be_removed_and_added_again_in_one_scope
     std::string log;
     w.on_relate(owes, [&](auto, auto from, auto) { log += from ? "assigned;" : "added;"; });
     w.on_unrelate(owes, [&] { log += "removed;"; });
-    for (int i = 0; i < 40; ++i) {  // each time the list needs room for one more
+    auto related = w.template observer<>().related(owes);
+    auto unrelated = w.template observer<>().unrelated(owes);
+    for (int i = 0; i < 40; ++i) {
         log.clear();
         w.defer();
-        w.unrelate(owes, a, b);
+        if (i % 4 == 0) w.unrelate(owes, a, b);
+        if (i % 4 == 1) w.unrelate(owes, a);
+        if (i % 4 == 2) w.clear(a);
+        if (i % 4 == 3) w.remove(a, owes.id());
         w.relate(owes, a, b, "the text number " + std::to_string(i) + " of a long list");
         w.commit();
-        ASSERT_EQ(log, "removed;added;");
+        ASSERT_EQ(log, "assigned;") << i;
+        ASSERT_TRUE(related.empty() && unrelated.empty()) << i;
         ASSERT_EQ(w.targets(owes, a).size(), 1u);
-        ASSERT_EQ(list_of(w.sources(owes, b)),
-                  this->ids(c, a));  // at the end, as it was added last
+        ASSERT_EQ(list_of(w.sources(owes, b)), this->ids(a, c));  // it keeps its place
     }
     EXPECT_EQ(w.link(owes, a, b), "the text number 39 of a long list");
+}
+
+/// The last change of each link counts, in any order.
+TYPED_TEST(hostile_relations, links_may_be_removed_and_added_often_in_one_scope) {
+    auto& w = this->world_;
+    const auto owes = w.template relation<int>("owes");
+    const auto all = w.spawn_many(6);
+    for (int i = 1; i < 5; ++i) w.relate(owes, all[0], all[static_cast<std::size_t>(i)], i);
+    std::string log;
+    w.on_relate(owes, [&](auto, auto from, auto) { log += from ? "assigned;" : "added;"; });
+    w.on_unrelate(owes, [&] { log += "removed;"; });
+    w.defer();
+    for (int i = 0; i < 3; ++i) {
+        w.unrelate(owes, all[0], all[1]);
+        w.relate(owes, all[0], all[1], 10);
+        w.unrelate(owes, all[0]);
+        w.relate(owes, all[0], all[5], 50);
+        w.relate(owes, all[0], all[4], 40);
+        w.unrelate(owes, all[0], all[5]);
+        w.relate(owes, all[0], all[3], 30);
+    }
+    w.unrelate(owes, all[0], all[3]);
+    w.commit();
+    EXPECT_EQ(log, "removed;removed;removed;assigned;");
+    EXPECT_EQ(list_of(w.targets(owes, all[0])), this->ids(all[4]));
+    EXPECT_EQ(w.link(owes, all[0], all[4]), 40);
 }
 
 // ---- cycles ------------------------------------------------------------------------------------
@@ -204,12 +235,39 @@ TYPED_TEST(hostile_relations, a_cycle_of_many_recorded_links_is_cut_at_its_last_
     EXPECT_EQ(wrong_level<child_of_t>(w), "");
 }
 
+TYPED_TEST(hostile_relations, a_phase_names_the_remedy_if_it_cannot_begin_to_use_a_relation) {
+    auto& w = this->world_;
+    const auto root = w.spawn();
+    const auto all = w.spawn_many(4, position{1});
+    const auto all_of = w.template query<position>();
+    muster_tests::thread_executor executor(2);
+    const auto in_phase = [&](auto call) {
+        return sentence_of(
+            [&] { all_of.par_each(executor, 1, [&](auto e, position&) { call(e); }); });
+    };
+    const auto relate = [&](auto e) { w.relate(child_of, e, root); };
+    const auto spawn = [&](auto) { (void)w.spawn(to(child_of, root)); };
+    const auto instantiate = [&](auto e) { w.set(e, to(is_a, root)); };
+    const auto unrelate = [&](auto e) { (void)w.template unrelate<child_of_t>(e); };
+    const std::string remedy = "call define<muster::child_of_t>().relation() before the phase";
+    EXPECT_NE(in_phase(relate).find(remedy), remedy.npos);
+    EXPECT_NE(in_phase(spawn).find(remedy), remedy.npos);
+    EXPECT_NE(in_phase(unrelate).find(remedy), remedy.npos);
+    EXPECT_NE(in_phase(instantiate).find("define<muster::is_a_t>()"), remedy.npos);
+    EXPECT_EQ(w.size(), 5u);
+    w.template define<child_of_t>().relation();
+    w.template define<is_a_t>().relation();
+    EXPECT_EQ(in_phase(relate), "no error");
+    EXPECT_EQ(in_phase(instantiate), "no error");
+    EXPECT_EQ(list_of(w.children(root)), all);
+    EXPECT_EQ(w.template sources<is_a_t>(root).size(), 4u);
+}
+
 TYPED_TEST(hostile_relations, a_cycle_across_threads_is_found_when_the_phase_ends) {
     auto& w = this->world_;
     muster_tests::thread_executor threads(4);
     const auto all = w.spawn_many(400, position{});
-    w.relate(child_of, all[1], all[0]);  // a phase cannot begin to use a relation
-    w.unrelate(child_of, all[1]);
+    w.template define<child_of_t>().relation();
     for (std::size_t i = 0; i < all.size(); ++i)
         w.template get<position>(all[i]).x = static_cast<int>(i);
     EXPECT_EQ(code_of([&] {
@@ -222,8 +280,8 @@ TYPED_TEST(hostile_relations, a_cycle_across_threads_is_found_when_the_phase_end
     std::size_t roots = 0;
     for (const auto e : all) roots += w.parent(e) ? 0u : 1u;
     EXPECT_EQ(roots, 1u);
-    EXPECT_FALSE(w.parent(all[1]));  // its row is the last
-    EXPECT_EQ(w.level(all[2]), 399u);
+    EXPECT_FALSE(w.parent(all[399]));  // its link is the last
+    EXPECT_EQ(w.level(all[0]), 399u);
     EXPECT_EQ(wrong_level<child_of_t>(w), "");
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <random>
@@ -196,6 +197,52 @@ TYPED_TEST(symmetric, scopes_keep_both_sides_in_step) {
     w.template query<position>().template remove<married_to>();
     w.template clear<borders>();
     EXPECT_FALSE(w.template has<borders>(a));
+}
+
+TYPED_TEST(symmetric, observers_notice_both_directions) {
+    auto& w = this->world_;
+    auto related = w.template observer<>().template related<married_to, touches>();
+    auto unrelated = w.template observer<>().template unrelated<married_to, touches>();
+    const auto a = w.spawn(), b = w.spawn(), c = w.spawn();
+    const auto sorted = [](auto& from) {
+        auto all = from.take();
+        std::ranges::sort(all);
+        return all;
+    };
+    using ids = std::vector<basic_id<TypeParam>>;
+    w.template relate<touches>(a, b);
+    EXPECT_EQ(sorted(related), (ids{a, b}));
+    w.template relate<touches>(b, a, touches{3});  // only assigned
+    EXPECT_TRUE(related.empty());
+    w.template unrelate<touches>(b);
+    EXPECT_EQ(sorted(unrelated), (ids{a, b}));
+    w.template relate<married_to>(a, b);
+    EXPECT_EQ(sorted(related), (ids{a, b}));
+    w.template relate<married_to>(c, b);  // frees a
+    EXPECT_EQ(sorted(related), (ids{b, c}));
+    EXPECT_EQ(sorted(unrelated), (ids{a}));
+    w.template on_unrelate<married_to>([] { throw std::runtime_error("no"); });
+    EXPECT_THROW(w.template unrelate<married_to>(b), std::runtime_error);
+    EXPECT_TRUE(unrelated.empty());
+}
+
+/// The partner has no room for a second link to the same entity.
+TYPED_TEST(symmetric, a_link_may_be_removed_and_added_again_in_one_scope) {
+    auto& w = this->world_;
+    const auto a = w.spawn(), b = w.spawn();
+    w.template relate<touches>(a, b, touches{1});
+    w.template relate<married_to>(a, b);
+    for (int i = 0; i < 40; ++i) {
+        w.defer();
+        w.template unrelate<touches>(a, b);
+        w.template relate<touches>(i % 2 == 0 ? a : b, i % 2 == 0 ? b : a, touches{i});
+        w.template unrelate<married_to>(a);
+        w.template relate<married_to>(a, b, married_to{"Ulm"});
+        w.commit();
+        ASSERT_EQ((w.template link<touches>(b, a).points), i);
+        ASSERT_EQ(w.template sources<touches>(a).size(), 1u);
+        ASSERT_EQ(w.template target<married_to>(b), a);
+    }
 }
 
 TYPED_TEST(symmetric, clones_do_not_take_the_only_partner) {

@@ -2,6 +2,8 @@
 // public_calls.cpp.
 #include "support/public_calls.hpp"
 
+#include <functional>
+
 namespace muster_tests::phase_scene {
 
 std::vector<row> public_calls::queries() {
@@ -39,6 +41,19 @@ std::vector<row> public_calls::queries() {
              s.w.query<const velocity>().each(
                  [&](entity e, const velocity&) { s.w.add<marked>(e); });
          })},
+        {"reduce", reads,
+         [](scene& s, entity, unsigned) {
+             return s.w.query<const velocity>().reduce(0u, [](unsigned sum, const velocity&) {
+                 return sum + 1;
+             }) == s.w.query<const velocity>().count();
+         }},
+        {"par_reduce", reads,
+         [](scene& s, entity, unsigned) {
+             const auto add = [](std::size_t sum, const velocity&) { return sum + 1; };
+             return s.w.query<const velocity>().par_reduce(s.four, std::size_t{0}, add,
+                                                           std::plus<>{}) ==
+                    s.w.query<const velocity>().count();
+         }},
         {"par_each", reads,
          [](scene& s, entity, unsigned) {
              int count = 0;

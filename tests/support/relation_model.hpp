@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <list>
 #include <optional>
 #include <set>
 #include <string>
@@ -23,17 +24,28 @@ enum : std::size_t {
     r_depends_on,  // many targets, acyclic, destroys
     r_follows,     // leveled
     r_member_of,   // grouping, passes on
+    r_is_a,        // grouping, acyclic, refuses
+    r_touches,     // symmetric, many targets, with values
+    r_married_to,  // symmetric, exclusive, with values
     relation_count
 };
 
 struct rules {
     bool is_exclusive, is_acyclic;
     target_policy policy;
+    bool is_symmetric = false;
 };
 inline constexpr rules rules_of[relation_count] = {
-    {true, true, destroy_sources}, {false, false, remove_relation}, {true, false, refuse},
-    {true, true, pass_on},         {false, true, destroy_sources},  {true, true, remove_relation},
+    {true, true, destroy_sources},
+    {false, false, remove_relation},
+    {true, false, refuse},
+    {true, true, pass_on},
+    {false, true, destroy_sources},
+    {true, true, remove_relation},
     {true, false, pass_on},
+    {true, true, refuse},
+    {false, false, remove_relation, true},
+    {true, false, remove_relation, true},
 };
 
 /// What a change does to the links of one entity.
@@ -46,8 +58,10 @@ struct step {
         destroy,
         set_health,
         set_burning,
+        set_armor,
         remove_health,
-        remove_burning
+        remove_burning,
+        remove_armor
     } what;
     std::size_t relation = 0;
     int target = 0;
@@ -66,6 +80,7 @@ public:
         bool is_alive = true;
         std::optional<int> health;
         std::optional<int> burning;  // sparse
+        std::optional<int> armor;    // inherited
         std::string name;
         std::vector<link> links[relation_count];
         std::vector<int> sources[relation_count];
@@ -135,6 +150,14 @@ public:
         return count;
     }
 
+    /// The armor of an entity, or of the first above it that has one.
+    [[nodiscard]] std::optional<int> armor(int e) const {
+        const node* up = &all[static_cast<std::size_t>(e)];
+        while (!up->armor && !up->links[r_is_a].empty())
+            up = &all[static_cast<std::size_t>(up->links[r_is_a][0].target)];
+        return up->armor;
+    }
+
     /// Moves a source before another, at each target that they share. Returns whether there is one.
     bool place_before(std::size_t r, int e, int sibling) {
         bool is_shared = false;
@@ -168,17 +191,15 @@ private:
         for (const step& made : steps)
             if (made.what == step::kind::destroy) return end({e}, false);
         node& self = at(e);
-        std::optional<int> points = self.health, heat = self.burning;
+        std::optional<int> points = self.health, heat = self.burning, armor = self.armor;
         std::vector<link> links[relation_count];
         bool is_touched[relation_count] = {};
-        bool is_cleared[relation_count] = {};
         std::set<int> assigned[relation_count];
-        std::set<int> removed[relation_count];  // some are added anew, at the end of both lists
         for (std::size_t r = 0; r < relation_count; ++r) links[r] = self.links[r];
         const auto forget = [&](std::size_t r) {
             links[r].clear();
             assigned[r].clear();
-            is_touched[r] = is_cleared[r] = true;
+            is_touched[r] = true;
         };
         for (const step& made : steps) {
             std::vector<link>& own = links[made.relation];
@@ -186,6 +207,8 @@ private:
             switch (made.what) {
             case step::kind::set_health: points = made.value; break;
             case step::kind::set_burning: heat = made.value; break;
+            case step::kind::set_armor: armor = made.value; break;
+            case step::kind::remove_armor: armor = std::nullopt; break;
             case step::kind::remove_health: points = std::nullopt; break;
             case step::kind::remove_burning: heat = std::nullopt; break;
             case step::kind::relate:
@@ -205,12 +228,11 @@ private:
                 if (known == own.end()) break;
                 is_touched[made.relation] = true;
                 own.erase(known);
-                removed[made.relation].insert(made.target);
                 assigned[made.relation].erase(made.target);
                 break;
             case step::kind::unrelate_all: forget(made.relation); break;
             case step::kind::clear:
-                points = heat = std::nullopt;
+                points = heat = armor = std::nullopt;
                 for (std::size_t r = 0; r < relation_count; ++r) forget(r);
                 break;
             default: break;
@@ -237,37 +259,63 @@ private:
             const auto has = [](const std::vector<link>& in, int target) {
                 return std::ranges::find(in, target, &link::target) != in.end();
             };
-            const bool is_replaced = is_cleared[r] && !rules_of[r].is_exclusive;
-            // A link that is removed and added again ends, except in a list that is replaced.
-            const auto ends = [&](int target) {
-                return !rules_of[r].is_exclusive && !is_cleared[r] && removed[r].contains(target);
+            // Links that were there keep their places, even if they were removed in between.
+            std::list kept(links[r].begin(), links[r].end());
+            const auto place = [&](const link& made) {
+                return std::ranges::find(old, made.target, &link::target) - old.begin();
             };
-            const auto is_moved = [&](int target) {
-                return is_replaced || (!rules_of[r].is_exclusive && removed[r].contains(target));
-            };
+            kept.sort([&](const link& a, const link& b) { return place(a) < place(b); });
+            links[r].assign(kept.begin(), kept.end());
             for (const link& gone : old)
-                if (ends(gone.target) || (!has(links[r], gone.target) &&
-                                          !(rules_of[r].is_exclusive && !links[r].empty())))
+                if (!has(links[r], gone.target) && !(rules_of[r].is_exclusive && !links[r].empty()))
                     call(r, true, e, gone.target);
-            // A list that is cleared and filled again is a new one; else the links that stay keep
-            // their places.
             for (const link& made : links[r]) {
                 const bool is_new = !has(old, made.target);
                 if (rules_of[r].is_acyclic && is_new && reaches(r, made.target, e)) throw refused();
                 const bool begins = rules_of[r].is_exclusive ? old.empty() : is_new;
-                if (assigned[r].contains(made.target))
-                    call(r, false, e, made.target, begins || ends(made.target));
+                if (assigned[r].contains(made.target)) call(r, false, e, made.target, begins);
             }
             for (const link& gone : old)
-                if (is_moved(gone.target) || !has(links[r], gone.target))
-                    std::erase(at(gone.target).sources[r], e);
+                if (!has(links[r], gone.target)) std::erase(at(gone.target).sources[r], e);
             for (const link& made : links[r])
-                if (is_moved(made.target) || !has(old, made.target))
-                    at(made.target).sources[r].push_back(e);
+                if (!has(old, made.target)) at(made.target).sources[r].push_back(e);
             self.links[r] = links[r];
+            if (!rules_of[r].is_symmetric) continue;
+            for (const link& gone : old)
+                if (gone.target != e && !has(links[r], gone.target)) cut(r, gone.target, e);
+            for (const link& made : links[r])
+                if (made.target != e && assigned[r].contains(made.target))
+                    mirror(r, made.target, {e, made.value});
         }
         self.health = points;
         self.burning = heat;
+        self.armor = armor;
+    }
+    /// Removes the other direction of a link.
+    void cut(std::size_t r, int e, int target) {
+        call(r, true, e, target);
+        std::erase_if(at(e).links[r], [&](const link& made) { return made.target == target; });
+        std::erase(at(target).sources[r], e);
+    }
+    /// Adds or assigns the other direction of a link.
+    void mirror(std::size_t r, int e, const link& made) {
+        std::vector<link>& own = at(e).links[r];
+        const bool had_links = !own.empty();
+        const auto known = std::ranges::find(own, made.target, &link::target);
+        if (known != own.end()) {
+            call(r, false, e, made.target);
+            known->value = made.value;
+            return;
+        }
+        if (rules_of[r].is_exclusive && had_links) {
+            const int former = own[0].target;
+            if (former != e) cut(r, former, e);
+            own.clear();
+            std::erase(at(former).sources[r], e);
+        }
+        call(r, false, e, made.target, !rules_of[r].is_exclusive || !had_links);
+        own.push_back(made);
+        at(made.target).sources[r].push_back(e);
     }
 
     /// Whether links lead from `from` to `wanted`.

@@ -33,6 +33,15 @@ struct part_of {
 struct depends_on {};
 struct follows {};
 struct member_of {};
+struct touches {
+    int points = 0;
+};
+struct married_to {
+    int year = 0;
+};
+struct armor {
+    int strength = 0;
+};
 
 /// The value that a link has, if its relation has values.
 template <class R>
@@ -69,6 +78,9 @@ public:
             destroy_sources);
         w_.template define<follows>().relation().leveled();
         w_.template define<member_of>().relation().grouping().when_target_destroyed(pass_on);
+        w_.template define<touches>().relation().symmetric();
+        w_.template define<married_to>().relation().exclusive().symmetric();
+        w_.template define<armor>().inherited();
         // A scope does not record the removal of a fragment that does not exist.
         (void)w_.template component<health>();
         (void)w_.template component<burning>();
@@ -111,6 +123,9 @@ private:
         call.template operator()<depends_on>(r_depends_on);
         call.template operator()<follows>(r_follows);
         call.template operator()<member_of>(r_member_of);
+        call.template operator()<is_a_t>(r_is_a);
+        call.template operator()<touches>(r_touches);
+        call.template operator()<married_to>(r_married_to);
     }
     template <class Call>
     static void with_relation(std::size_t wanted, Call call) {
@@ -189,9 +204,9 @@ private:
             note(" ", names_[static_cast<std::size_t>(made.what)], "of", e, "relation",
                  made.relation, "target", made.target, "value", made.value);
     }
-    static constexpr const char* names_[] = {"relate",      "unrelate",      "unrelate_all",
-                                             "clear",       "destroy",       "set health",
-                                             "set burning", "remove health", "remove burning"};
+    static constexpr const char* names_[] = {
+        "relate",      "unrelate",  "unrelate_all",  "clear",          "destroy",     "set health",
+        "set burning", "set armor", "remove health", "remove burning", "remove armor"};
 
     // ---- entities as numbers -------------------------------------------------------------------
 
@@ -242,7 +257,7 @@ private:
         if (ids_.size() < 3) return spawn();
         const auto living = std::ranges::count_if(model_.all, &model::node::is_alive);
         if (living < 6 && pick(3) == 0) return spawn();
-        const std::size_t what = pick(46);
+        const std::size_t what = pick(52);
         const int e = any();
         const int to = any();
         const std::size_t r = pick(relation_count);
@@ -326,6 +341,12 @@ private:
         case 37:
             if (starts_.empty() && value % 2 == 0) clone_tree(e, value);
             return;
+        case 38:
+            if (!model_.alive(e)) return;
+            return make(e, {{kind::set_armor, 0, 0, value}}, [&] { w_.set(id(e), armor{value}); });
+        case 39:
+            return make(e, {{kind::remove_armor, 0, 0, 0}},
+                        [&] { (void)w_.template remove<armor>(id(e)); });
         default: return relate(e, r, to, value);
         }
     }
@@ -358,10 +379,12 @@ private:
              {{kind::set_health, 0, 0, value},
               {kind::relate, r_likes, first, value},
               {kind::relate, r_likes, second, 7},
+              {kind::relate, r_married_to, first, value},
               {kind::relate, r_follows, second, 0}},
              [&] {
                  w_.set(id(e), to<likes>(id(first), likes{value}), health{value},
-                        to<follows>(id(second)), to<likes>(id(second), likes{7}));
+                        to<married_to>(id(first), married_to{value}), to<follows>(id(second)),
+                        to<likes>(id(second), likes{7}));
              });
     }
     void rename(int e) {
@@ -421,6 +444,10 @@ private:
             return {{kind::relate, r_likes, to, value},
                     {kind::relate, r_part_of, to, value},
                     {kind::set_burning, 0, 0, value}};
+        case 3:
+            return {{kind::relate, r_touches, to, value},
+                    {kind::relate, r_is_a, to, 0},
+                    {kind::set_health, 0, 0, value}};
         default:
             return {{kind::relate, r_follows, to, 0},
                     {kind::relate, r_member_of, to, 0},
@@ -438,6 +465,9 @@ private:
         case 2:
             return call(burning{value}, to<likes>(id(target), likes{value}),
                         to<part_of>(id(target), part_of{value}));
+        case 3:
+            return call(to<touches>(id(target), touches{value}), to(is_a, id(target)),
+                        health{value});
         default:
             return call(to<follows>(id(target)), health{value}, to<member_of>(id(target)),
                         burning{value}, to<depends_on>(id(target)));
@@ -483,7 +513,7 @@ private:
 
     void spawn() {
         const int target = ids_.empty() ? -1 : any();
-        const std::size_t form = target >= 0 && model_.alive(target) ? pick(4) : 0;
+        const std::size_t form = target >= 0 && model_.alive(target) ? pick(5) : 0;
         const int value = static_cast<int>(pick(100));
         note("spawn", ids_.size(), "depth", starts_.size());
         create({steps_of(form, target, value)}, [&] {
@@ -492,7 +522,7 @@ private:
         });
     }
     void spawn_many(std::size_t count, int target, int value) {
-        const std::size_t form = model_.alive(target) ? 1 + pick(3) : 0;
+        const std::size_t form = model_.alive(target) ? 1 + pick(4) : 0;
         note("spawn_many", count);
         create(std::vector(count, steps_of(form, target, value)), [&] {
             return with_arguments(form, target, value,
@@ -500,7 +530,7 @@ private:
         });
     }
     void build(int target, int value) {
-        const std::size_t form = model_.alive(target) ? 1 + pick(3) : 0;
+        const std::size_t form = model_.alive(target) ? 1 + pick(4) : 0;
         note("build");
         auto builder = w_.builder();
         with_arguments(form, target, value, [&](auto... all) {
@@ -515,7 +545,8 @@ private:
         std::vector<step> steps;
         if (original.health) steps.push_back({kind::set_health, 0, 0, *original.health});
         if (original.burning) steps.push_back({kind::set_burning, 0, 0, *original.burning});
-        for (std::size_t r = 0; r < relation_count; ++r)
+        if (original.armor) steps.push_back({kind::set_armor, 0, 0, *original.armor});
+        for (std::size_t r = 0; r < r_married_to; ++r)  // the only partner stays
             for (const model::link& made : original.links[r])
                 steps.push_back({kind::relate, r, made.target, made.value});
         if (value >= 0) {
@@ -698,7 +729,7 @@ private:
         if (!id(e) || !id(target)) return;  // of a creation that failed
         switch (value % 4) {
         case 0: {
-            const std::size_t form = pick(4);
+            const std::size_t form = pick(5);
             steps = steps_of(form, target, value);
             const int made = add();
             model_.end_node(made);
@@ -786,6 +817,12 @@ private:
             const burning* const heat = w_.template try_get<burning>(e);
             require((heat != nullptr) == wanted.burning.has_value(), "is burning", i);
             if (heat != nullptr) require(heat->heat == *wanted.burning, "heat of", i);
+            const armor* const around = w_.template try_get<const armor>(e);
+            const std::optional<int> strength =
+                wanted.is_alive ? model_.armor(static_cast<int>(i)) : std::nullopt;
+            require((around != nullptr) == strength.has_value(), "has armor", i);
+            if (around != nullptr) require(around->strength == *strength, "armor of", i);
+            require(w_.template has<armor>(e) == wanted.armor.has_value(), "has own armor", i);
             if (wanted.is_alive) require(w_.name(e) == wanted.name, "the name of", i);
             each_relation([&]<class R>(std::size_t r) { compare_links<R>(i, r); });
         }
@@ -795,8 +832,9 @@ private:
                     note(to_string(e), "should not be alive");
         require(w_.size() == living, "the size is", w_.size(), "not", living);
         if (!starts_.empty()) return;
-        for (const std::string& wrong : {wrong_level<child_of_t>(w_), wrong_level<part_of>(w_),
-                                         wrong_level<follows>(w_), wrong_group<member_of>(w_)})
+        for (const std::string& wrong :
+             {wrong_level<child_of_t>(w_), wrong_level<part_of>(w_), wrong_level<follows>(w_),
+              wrong_group<member_of>(w_), wrong_group<is_a_t>(w_)})
             require(wrong.empty(), wrong);
         each_relation([&]<class R>(std::size_t r) { compare_queries<R>(r); });
         compare_order<child_of_t>(r_child_of);
@@ -842,9 +880,13 @@ private:
         const auto targets = view.template targets<R>(e);
         require(targets.size() == wanted.links[r].size(), "number of targets of", i, "relation", r);
         for (const id_type target : targets) {
-            const model::link& link = wanted.links[r][at++];
-            require(id(link.target) == target, "target of", i, "relation", r, "is",
-                    number_of(target), "not", link.target);
+            // Which direction of a symmetric link comes first depends on the call.
+            const model::link& link =
+                rules_of[r].is_symmetric
+                    ? *std::ranges::find(wanted.links[r], number_of(target), &model::link::target)
+                    : wanted.links[r][at++];
+            require(&link != std::to_address(wanted.links[r].end()) && id(link.target) == target,
+                    "target of", i, "relation", r, "is", number_of(target), "not", link.target);
             require(view.template related<R>(e, target), "related", i);
             if constexpr (!std::is_empty_v<R>)
                 require(
@@ -854,7 +896,8 @@ private:
         const auto sources = view.template sources<R>(e);
         require(sources.size() == wanted.sources[r].size(), "number of sources of", i, "relation",
                 r, "is", sources.size(), "not", wanted.sources[r].size());
-        if (rules_of[r].policy == pass_on) {  // links that are passed on come in the order of death
+        // Links that are passed on come in the order of death.
+        if (rules_of[r].policy == pass_on || rules_of[r].is_symmetric) {
             for (const id_type source : sources)
                 require(std::ranges::find(wanted.sources[r], number_of(source)) !=
                             wanted.sources[r].end(),

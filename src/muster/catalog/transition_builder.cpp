@@ -46,9 +46,7 @@ public:
         case change_kind::regroup:
             if (has(*step.fragment)) find(*step.fragment)->word = step.word;
             break;
-        case change_kind::touch:
-            if (has(*step.fragment)) find(*step.fragment)->is_touched = true;
-            break;
+        case change_kind::touch: touch(*step.fragment); break;
         case change_kind::remove:
             if (has(*step.fragment)) remove(*step.fragment);
             break;
@@ -82,6 +80,19 @@ private:
     void remove(const fragment_data& fragment) {
         drop(*find(fragment));
         if (!has(fragment)) imply(fragment, true);
+    }
+    /// Notifies of a value that stays. A participant has combined all changes of its value into this
+    /// one: the value stays even if the entity is cleared first.
+    void touch(const fragment_data& fragment) {
+        fragment_outcome* const found = find(fragment);
+        if (found == nullptr) return;
+        const bool is_kept = found->was_there && fragment.participant != nullptr;
+        if (found->from == fragment_outcome::source::gone && !is_kept) return;
+        found->is_touched = true;
+        if (found->from != fragment_outcome::source::gone) return;
+        found->from = fragment_outcome::source::kept;
+        found->step = step_;
+        imply(fragment, false);
     }
     void give(const change_shape& step, std::uint32_t index) {
         put(*step.fragment, fragment_outcome::source::given, index, step.word);

@@ -62,6 +62,8 @@ struct lane {
         marks.push_back({which, row, changes.size()});
         work = which;
     }
+    /// The first of the rows for which it records.
+    [[nodiscard]] std::uint64_t first_row() const noexcept { return marks.back().row; }
 };
 
 /// Returns this thread's lane in the phase of `store`, or null.

@@ -14,6 +14,7 @@
 #include <muster/query/query_cache.hpp>
 #include <muster/query/query_function.hpp>
 #include <muster/query/query_loop.hpp>
+#include <muster/query/query_reduction.hpp>
 #include <muster/query/query_refining.hpp>
 #include <muster/query/term_traits.hpp>
 #include <muster/query/walk.hpp>
@@ -38,10 +39,6 @@ struct system_body;
 /// The calls that concern links, in <muster/relation/link_query.hpp>.
 template <class Query>
 class link_terms;
-
-/// Complete in <muster/system/parallel.hpp>.
-template <class>
-struct parallel_header;
 
 /// Refuses a call whose definition is in <muster/system/parallel.hpp> if the file does not include it.
 template <class Call>
@@ -78,6 +75,7 @@ consteval bool has_parallel_header() {
 template <class Layout, class... Ts>
 class basic_query
     : public detail::query_refining<basic_query<Layout, Ts...>, detail::query_batch<Layout>>,
+      public detail::query_reducing<basic_query<Layout, Ts...>>,
       public detail::link_terms<basic_query<Layout, Ts...>> {
     using base = detail::query_refining<basic_query, detail::query_batch<Layout>>;
     using state = detail::query_state<Layout>;
@@ -218,6 +216,7 @@ private:
     friend class basic_system;
     template <class, class, class, class>
     friend struct detail::system_body;
+    friend detail::query_reducing<basic_query>;
 
     static constexpr std::size_t arguments = sizeof...(Ts);
 
@@ -310,8 +309,10 @@ private:
     template <class Callback>
     static consteval bool may_divide() {
         constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;
-        static_assert(is_mutable,
-                      "muster: par_each records changes, so it needs a world that is not const.");
+        static_assert(
+            is_mutable,
+            "muster: par_each and par_reduce record changes, so they need a world that is "
+            "not const.");
         if constexpr (is_mutable)
             return detail::has_parallel_header<Callback>();
         else
@@ -322,6 +323,9 @@ private:
     void divide(Callback& callback) const;
     template <class Callback>
     void divide(executor& threads, std::size_t grain, Callback& callback) const;
+    /// `par_reduce`, defined in the same place.
+    template <class Value, class Function, class Combine>
+    void reduce_parts(executor& threads, Value& value, Function& function, Combine& combine) const;
     /// The rows of `par_each` to divide among threads: none if the callback writes a singleton.
     template <class Callback>
     [[nodiscard]] detail::shared_rows rows_for() const {

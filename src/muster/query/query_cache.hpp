@@ -79,6 +79,7 @@ struct chunk_range {
 struct shared_rows {
     match_list* list = nullptr;  // null: not divisible
     chunk_range chunks{};
+    std::uint64_t unit = 1;  // a thread takes whole units of rows, except for the last one
 
     [[nodiscard]] std::uint64_t count() const noexcept {
         if (list == nullptr) return 1;

@@ -26,6 +26,10 @@ template <class R>
 /// Returns the relation of a C++ type. A predefined one is made at its first use.
 template <class R, class Layout>
 [[nodiscard]] relation_ref relation_of(store<Layout>& from, const char* call) {
+    if constexpr (relation_kind_of<R> != relation_kind::users)
+        if (from.gate.is_parallel()) [[unlikely]]
+            relation_ref::refuse_first_use(from, from.template find_fragment<R>(),
+                                           type_info_of<R>.name, call);
     return relation_ref::get(from, from.template ensure_fragment<R>(), link_types::of<R>(),
                              relation_kind_of<R>, call);
 }

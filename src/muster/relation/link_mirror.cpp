@@ -108,8 +108,8 @@ void link_mirror::copy_link(const void* value) {
 void link_mirror::call_hooks() {
     while (called_ < changes_.size()) {
         const link_step step = changes_[called_++].step;
-        relation_.call(step.to == engine_.entities.null() ? hook_kind::remove : hook_kind::insert,
-                       step);
+        relation_.call_and_note(
+            step.to == engine_.entities.null() ? hook_kind::remove : hook_kind::insert, step);
     }
 }
 

@@ -36,6 +36,7 @@ template <class Layout, class... Ts>
 class basic_link_query
     : public detail::query_refining<basic_link_query<Layout, Ts...>,
                                     detail::query_batch<Layout, detail::link_state<Layout>>>,
+      public detail::query_reducing<basic_link_query<Layout, Ts...>>,
       public detail::link_terms<basic_link_query<Layout, Ts...>> {
     using base = detail::query_refining<basic_link_query,
                                         detail::query_batch<Layout, detail::link_state<Layout>>>;
@@ -160,6 +161,7 @@ private:
 
     template <class, class, class, class>
     friend struct detail::system_body;
+    friend detail::query_reducing<basic_link_query>;
 
     static constexpr std::size_t arguments = sizeof...(Ts);
 
@@ -204,8 +206,10 @@ private:
     template <class Callback>
     static consteval bool may_divide() {
         constexpr bool is_mutable = !world_type::is_const || sizeof(Callback) == 0;
-        static_assert(is_mutable,
-                      "muster: par_each records changes, so it needs a world that is not const.");
+        static_assert(
+            is_mutable,
+            "muster: par_each and par_reduce record changes, so they need a world that is "
+            "not const.");
         if constexpr (is_mutable)
             return detail::has_parallel_header<Callback>();
         else
@@ -254,6 +258,12 @@ private:
     template <class Walk, class Callback>
     void show(Walk& walk, Callback& callback) const {
         detail::link_loop<layout, Ts...>::run(*store_, walk, callback);
+    }
+    /// `par_reduce`: one part, on this thread.
+    template <class Value, class Function, class Combine>
+    void reduce_parts(executor&, Value& value, Function& function, Combine&) const {
+        detail::reducer<Value, Function> visit{function, value};
+        each(visit);
     }
     /// The rows that the phase of a system divides: none.
     [[nodiscard]] static detail::shared_rows shared_rows() noexcept { return {}; }

@@ -170,19 +170,11 @@ void relation_data::leaving(std::uint64_t e, const void* value, bool is_removed)
         for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
             now_.steps.push_back({e, ends[i].other, null, ends[i].place});
     }
-    if (now_.is_left_for_good) mirror_removals(nullptr);
-}
-
-/// The partners of the entity that has last left lose their links to it, except for targets that the
-/// entity keeps.
-void relation_data::mirror_removals(const link_list* kept) {
-    const std::size_t last = now_.steps.size();
-    for (std::size_t i = now_.left; is_symmetric && i < last; ++i) {
-        const link_step& gone = now_.steps[i];
-        if (!is_null(gone.to) || gone.from == gone.e) continue;
-        if (kept == nullptr || kept->ends().find(gone.from) == kept->ends().places())
+    // Partners lose their links to the entity.
+    for (std::size_t i = now_.left; is_symmetric && now_.is_left_for_good && i < now_.steps.size();
+         ++i)
+        if (const link_step& gone = now_.steps[i]; gone.from != gone.e)
             mirror_.remove(gone.from, gone.e);
-    }
 }
 
 /// Links the partner of an exclusive relation, and frees the former one.
@@ -230,25 +222,19 @@ void relation_data::arrived(std::uint64_t e, void* value, bool is_new) {
         return;
     }
     const bool is_edit = !is_new && is_edited(e);
-    now_.is_replaced = !is_new && !is_edit;
-    const link_array& ends =
-        is_edit ? edit_.added.ends() : static_cast<const link_list*>(value)->ends();
-    std::unordered_set<std::uint64_t> removed;  // before they are added anew, which needs room
-    if (is_edit) removed.insert(edit_.removed.begin(), edit_.removed.end());
+    const link_list& list = is_edit ? edit_.added : *static_cast<const link_list*>(value);
+    const link_array& ends = list.ends();
     std::size_t fresh = 0;
     for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1)) {
         const std::uint64_t target = ends[i].other;
-        const bool is_known = is_edit && !removed.contains(target) && is_related(e, target);
+        const bool is_known = is_edit && is_related(e, target);
         now_.steps.push_back({e, is_known ? target : null, target});
         if (is_known) continue;
         reserve_source(now_.steps.back());
         ++fresh;
     }
     if (is_edit) static_cast<link_list*>(value)->reserve(fresh);
-    if (!is_symmetric) return;
-    const link_list& list = is_edit ? edit_.added : *static_cast<const link_list*>(value);
-    if (now_.is_replaced) mirror_removals(&list);
-    for (std::uint32_t i = ends.next(0); i != ends.places(); i = ends.next(i + 1))
+    for (std::uint32_t i = ends.next(0); is_symmetric && i != ends.places(); i = ends.next(i + 1))
         if (ends[i].other != e) mirror_.relate(ends[i].other, e, list.value_at(i), now_.is_bulk);
 }
 
@@ -267,18 +253,9 @@ void relation_data::reserve() {
 void relation_data::call_after(std::uint64_t e) {
     rows_.reserve();
     mirror_.call_hooks();
-    std::unordered_set<std::uint64_t> kept, known;  // of a list that is replaced
-    for (std::size_t i = now_.called; now_.is_replaced && i < now_.steps.size(); ++i) {
-        kept.insert(now_.steps[i].to);
-        if (is_null(now_.steps[i].to)) known.insert(now_.steps[i].from);
-    }
     for (; now_.called < now_.steps.size() && now_.steps[now_.called].e == e; ++now_.called) {
-        link_step made = now_.steps[now_.called];
-        if (known.contains(made.to)) made.from = made.to;  // assigned: no one saw the old link end
-        if (!is_null(made.to))
-            call_and_note(hook_kind::insert, made);
-        else if (now_.is_replaced && !kept.contains(made.from))
-            call_and_note(hook_kind::remove, made);
+        const link_step made = now_.steps[now_.called];
+        if (!is_null(made.to)) call_and_note(hook_kind::insert, made);
     }
 }
 

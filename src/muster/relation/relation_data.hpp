@@ -109,9 +109,7 @@ public:
                                            std::uint64_t target) const noexcept;
     /// Does all of a new link that can fail.
     void reserve_source(const link_step& made);
-    /// Calls the hooks of one link.
-    void call(hook_kind kind, const link_step& what);
-    /// Calls its hooks, and notes it for observers.
+    /// Calls the hooks of one link, and notes it for observers.
     void call_and_note(hook_kind kind, const link_step& what);
     /// Closes the holes of a source's list, or of a target's, if there are many.
     void close_holes(link_list& list) const noexcept;
@@ -171,6 +169,7 @@ private:
     };
 
     [[nodiscard]] bool is_null(std::uint64_t e) const noexcept;
+    void call(hook_kind kind, const link_step& what);
     [[nodiscard]] bool is_edited(std::uint64_t e) const noexcept {
         return edit_.is_active && edit_.e == e;
     }
@@ -178,7 +177,6 @@ private:
     outcome combine_many(std::uint64_t e, const void* present, slice<void* const> given,
                          std::size_t& which);
     source_list& ensure_sources(std::uint64_t target);
-    void mirror_removals(const link_list* kept);
     void mirror_link(const link_step& made, const void* link);
     void join_group(std::uint64_t e, const void* value);
     void refuse_cycle(const link_step& made) const;
@@ -230,7 +228,6 @@ private:
         std::size_t left = 0;                // the first step of the entity that has last left
         bool is_left_for_good = false;       // its steps are removals
         bool is_bulk = false;                // several entities change
-        bool is_replaced = false;            // another list replaces that of the entity
         array_list<std::uint64_t> reserved;  // targets with room for new sources
     } now_;
     /// Changes of a list that the entity has already; made by `combine`.

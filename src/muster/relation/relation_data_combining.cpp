@@ -1,10 +1,9 @@
 // The part of relation_data.hpp that combines the recorded changes of an entity.
+#include <muster/base/bit_array.hpp>
 #include <muster/engine/engine.hpp>
 #include <muster/relation/relation_data.hpp>
 
-#include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -44,110 +43,118 @@ auto relation_data::combine_one(const void* present, slice<void* const> given,
 
 namespace {
 
-/// The links that recorded changes add, and the targets that they remove. A few are searched one by
-/// one; many have an index.
+/// The links that recorded changes add or assign, by target. A few are searched one by one; many have
+/// an index.
 class combined_links {
 public:
-    combined_links(const type_info& values, bool has_many) : added(values), has_many_(has_many) {}
+    combined_links(const type_info& values, bool has_many) : all(values), has_many_(has_many) {}
 
     [[nodiscard]] std::uint32_t find(std::uint64_t target) const {
-        if (!has_many_) return added.ends().find(target);
+        if (!has_many_) return all.ends().find(target);
         const auto found = places_.find(target);
-        return found != places_.end() ? found->second : added.ends().places();
+        return found != places_.end() ? found->second : all.ends().places();
     }
+    /// Moves a link of another list to this one, or its value to the link that is there.
     void take(link_list& from, std::uint32_t at) {
         const std::uint64_t target = from.ends()[at].other;
-        added.reserve(1);
-        if (has_many_) places_[target] = added.ends().places();
-        (void)added.take(from, at);
+        const std::uint32_t known = find(target);
+        if (known != all.ends().places()) return all.swap_value(known, from, at);
+        all.reserve(1);
+        if (has_many_) places_[target] = all.ends().places();
+        (void)all.take(from, at);
     }
-    void erase(std::uint32_t place) {
-        if (has_many_) places_.erase(added.ends()[place].other);
-        added.erase(place);
-    }
-    [[nodiscard]] bool removes(std::uint64_t target) const {
-        return has_many_ ? removed_.contains(target)
-                         : std::ranges::find(removed, target) != removed.end();
-    }
-    void remove(std::uint64_t target) {
-        removed.push_back(target);
-        if (has_many_) removed_.insert(target);
+    void erase(std::uint64_t target) {
+        const std::uint32_t place = find(target);
+        if (place == all.ends().places()) return;
+        if (has_many_) places_.erase(target);
+        all.erase(place);
     }
     void clear(const type_info& values) {
-        link_list(values).swap(added);
+        link_list(values).swap(all);
         places_.clear();
     }
 
-    link_list added;
-    array_list<std::uint64_t> removed;
+    link_list all;
 
 private:
     bool has_many_;
     std::unordered_map<std::uint64_t, std::uint32_t> places_;
-    std::unordered_set<std::uint64_t> removed_;
 };
 
 }  // namespace
 
+/// A link that is removed and added again is assigned, and keeps its place.
 auto relation_data::combine_many(std::uint64_t e, const void* present, slice<void* const> given,
                                  std::size_t& which) -> outcome {
     link_list(*types_.value).swap(edit_.added);
     edit_.removed.clear();
     edit_.is_fresh = edit_.is_active = false;
     // SAFETY: the lists are pending values, or the value of a living entity: none is const.
-    auto* kept = static_cast<link_list*>(const_cast<void*>(present));
-    if (std::ranges::find(given, nullptr) != given.end()) kept = nullptr;
-    combined_links all(*types_.value, given.size() > 8);
-    const auto is_kept = [&](std::uint64_t target) {
-        return kept != nullptr && find_place(e, *kept, target) != kept->ends().places() &&
-               !all.removes(target);
+    auto* const kept = static_cast<link_list*>(const_cast<void*>(present));
+    combined_links added(*types_.value, given.size() > 8);
+    bit_array removed;  // places in the list
+    const auto place_of = [&](std::uint64_t target) {
+        return kept != nullptr ? find_place(e, *kept, target) : 0;
+    };
+    const auto is_place = [&](std::uint32_t place) {
+        return kept != nullptr && place != kept->ends().places();
+    };
+    const auto remove = [&](std::uint32_t place) {
+        if (removed.test(place)) return;
+        removed.set(place);
+        edit_.removed.push_back(kept->ends()[place].other);
     };
     which = given.size();
     for (std::size_t i = 0; i < given.size(); ++i) {
         auto* const list = static_cast<link_list*>(given[i]);
-        if (list == nullptr) {
-            all.clear(*types_.value);
+        if (list == nullptr) {  // removes all
+            added.clear(*types_.value);
+            for (std::uint32_t at = 0; kept != nullptr && at != kept->ends().places(); ++at)
+                if (!kept->ends()[at].is_hole) remove(at);
             continue;
         }
         const link_array& ends = list->ends();
         for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
-            const std::uint64_t target = ends[at].other;
-            const std::uint32_t known = all.find(target);
-            const bool is_added = known != all.added.ends().places();
+            const std::uint32_t place = place_of(ends[at].other);
             if (list->is_removal) {
-                if (is_added) all.erase(known);
-                if (is_kept(target)) all.remove(target);
-                continue;
+                added.erase(ends[at].other);
+                if (is_place(place)) remove(place);
+            } else {
+                which = i;
+                removed.reset(place);
+                added.take(*list, at);
             }
-            which = i;
-            if (is_added)
-                all.added.swap_value(known, *list, at);
-            else
-                all.take(*list, at);
         }
     }
-    const link_array& ends = all.added.ends();
+    const link_array& ends = added.all.ends();
+    std::size_t fresh = 0;
     for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1)) {
-        if (engine_.entities.alive(ends[at].other)) continue;
+        if (engine_.entities.alive(ends[at].other)) {
+            fresh += is_place(place_of(ends[at].other)) ? 0u : 1u;
+            continue;
+        }
         if (policy == target_policy::destroy_sources) return outcome::destroys;
         if (policy == target_policy::refuse)
             engine_.errors.raise_not_alive({ends[at].other, {}}, "relate");
-        all.erase(at);
+        added.all.erase(at);
     }
     if (kept == nullptr) {
-        if (ends.size() == 0) return present != nullptr ? outcome::removes : outcome::none;
-        static_cast<link_list*>(given[which])->swap(all.added);
+        if (ends.size() == 0) return outcome::none;
+        static_cast<link_list*>(given[which])->swap(added.all);
         return outcome::puts;
     }
-    std::size_t fresh = 0;
-    for (std::uint32_t at = ends.next(0); at != ends.places(); at = ends.next(at + 1))
-        fresh += is_kept(ends[at].other) ? 0u : 1u;
-    if (kept->size() + fresh == all.removed.size()) return outcome::removes;
-    if (ends.size() == 0 && all.removed.empty()) return outcome::none;
+    // The list has a target once for each time that it was removed.
+    edit_.removed.erase_if([&](std::uint64_t target) {
+        const std::uint32_t place = find_place(e, *kept, target);
+        const bool is_last = removed.test(place);
+        removed.reset(place);
+        return !is_last;
+    });
+    if (kept->size() + fresh == edit_.removed.size()) return outcome::removes;
+    if (ends.size() == 0 && edit_.removed.empty()) return outcome::none;
     edit_.e = e;
     edit_.is_fresh = true;
-    edit_.added.swap(all.added);
-    edit_.removed.swap(all.removed);
+    edit_.added.swap(added.all);
     return outcome::touches;
 }
 

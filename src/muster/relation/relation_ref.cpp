@@ -23,6 +23,14 @@ relation_ref relation_ref::get(engine& owner, fragment_data& own, const link_typ
     return define(owner, own, types, kind);
 }
 
+void relation_ref::refuse_first_use(const engine& owner, const fragment_data& own,
+                                    std::string_view name, const char* call) {
+    if (find(owner, own)) return;
+    raise(errc::in_scope,
+          text(call, " is not possible in a parallel phase: the world does not use ", name,
+               " yet; call define<muster::", name, "_t>().relation() before the phase"));
+}
+
 relation_ref relation_ref::named(engine& owner, const fragment_name& name, const link_types& types,
                                  relation_kind kind, const std::source_location& where) {
     const char* const call = "relate";

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <source_location>
+#include <string_view>
 
 namespace MUSTER_NAMESPACE::detail {
 
@@ -89,6 +90,9 @@ public:
     [[nodiscard]] static relation_ref get(engine& owner, fragment_data& own,
                                           const link_types& types, relation_kind kind,
                                           const char* call);
+    /// Throws `errc::in_scope` if a predefined relation was not used yet: a phase cannot create it.
+    MUSTER_COLD static void refuse_first_use(const engine& owner, const fragment_data& own,
+                                             std::string_view name, const char* call);
     /// Returns the relation of this name, for a change that was recorded without the world. Throws as
     /// `get` does, and `errc::dead_fragment`.
     [[nodiscard]] static relation_ref named(engine& owner, const fragment_name& name,

@@ -14,6 +14,7 @@
 #include <muster/base/slice.hpp>
 #include <muster/query/query.hpp>
 #include <muster/system/executor.hpp>
+#include <muster/system/part_reducer.hpp>
 #include <muster/system/phase.hpp>
 #include <muster/system/system.hpp>
 
@@ -68,6 +69,34 @@ void basic_query<Layout, Ts...>::divide(Callback& callback) const {
     divide(tbb_executor(), 0, callback);
 }
 /// @endcond
+
+template <class Layout, class... Ts>
+template <class Value, class Function, class Combine>
+void basic_query<Layout, Ts...>::reduce_parts(executor& threads, Value& value, Function& function,
+                                              Combine& combine) const {
+    using visitor = detail::part_reducer<Value, Function>;
+    world_.require();
+    const bool is_nested = store_->gate.is_parallel();  // a phase divides rows only once
+    const detail::chunk_range all = chunks();
+    detail::shared_rows to_divide{all.is_plain ? (is_nested ? &shared_list() : &list()) : nullptr,
+                                  all};
+    if (to_divide.list != nullptr) to_divide.unit = detail::rows_per_part(to_divide.count());
+    detail::part_values<Value> parts(to_divide, value);
+    if (parts.empty()) return;
+    const auto reduce_from = [&](std::uint64_t row) {
+        visitor visit(function, parts, row);
+        each(visit);
+        visit.finish();
+    };
+    if (is_nested) {
+        reduce_from(0);
+    } else {
+        auto reduce_window = [&] { reduce_from(detail::find_lane(store_)->first_row()); };
+        detail::parallel_header<visitor>::run(*store_, *cache_, threads, 0, to_divide,
+                                              reduce_window);
+    }
+    parts.combine_into(value, combine);
+}
 
 template <class Layout>
 template <class... Values>

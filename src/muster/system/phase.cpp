@@ -69,12 +69,15 @@ public:
     void begin(shared_work& work, unsigned threads) noexcept {
         work_ = &work;
         rows_ = work.rows.count();
-        most_ = std::max<std::uint64_t>(1, rows_ / (8 * std::uint64_t{threads}));
+        unit_ = work.rows.unit;
+        units_ = (rows_ + unit_ - 1) / unit_;
+        most_ = std::max<std::uint64_t>(1, units_ / (8 * std::uint64_t{threads}));
         // Limits the grain to the number of rows: `take` adds it to a counter, which must not
         // overflow.
         grain_.store_relaxed(
-            work.grain != 0 ? std::min<std::uint64_t>(work.grain, std::max<std::uint64_t>(1, rows_))
-                            : std::min<std::uint64_t>(64, most_));
+            work.grain != 0
+                ? std::min<std::uint64_t>(work.grain, std::max<std::uint64_t>(1, units_))
+                : std::min<std::uint64_t>(std::max<std::uint64_t>(1, 64 / unit_), most_));
     }
 
     [[nodiscard]] shared_work& work() const noexcept { return *work_; }
@@ -86,7 +89,7 @@ public:
     /// Takes the next rows for one thread. Returns false if there are none.
     bool take(std::uint64_t& first, std::uint64_t& last) noexcept {
         if (next_.load_relaxed() >= rows_) return false;
-        const std::uint64_t count = grain_.load_relaxed();
+        const std::uint64_t count = grain_.load_relaxed() * unit_;
         first = next_.fetch_add(count);
         last = std::min(rows_, first + count);
         return first < rows_;
@@ -127,8 +130,9 @@ public:
         const double fits =
             std::chrono::duration<double>(left) / std::max(took, clock::duration(1));
         if (work_->grain == 0 && fits > 1)
-            grain_.store_relaxed(std::min(
-                static_cast<std::uint64_t>(static_cast<double>(now) * std::min(fits, 8.0)), rows_));
+            grain_.store_relaxed(
+                std::min(static_cast<std::uint64_t>(static_cast<double>(now) * std::min(fits, 8.0)),
+                         units_));
     }
 
     /// Limits the grain, because more threads join.
@@ -146,7 +150,9 @@ private:
 
     shared_work* work_ = nullptr;
     std::uint64_t rows_ = 0;
-    std::uint64_t most_ = 1;  // the largest grain while several threads work
+    std::uint64_t unit_ = 1;   // rows in a unit
+    std::uint64_t units_ = 0;  // the grain is a number of units
+    std::uint64_t most_ = 1;   // the largest grain while several threads work
     atomic_word<std::uint64_t> next_;
     atomic_word<std::uint64_t> grain_{1};
     atomic_word<std::uint64_t> took_;

@@ -14,6 +14,7 @@
 //     thread_calls      scopes, and the changes of other threads
 //     extension_calls   objects that live and end with the world
 //     relation_calls    links between entities
+//     prefab_calls      copies of trees, and prefabs that inherit
 //     basic_world       construction
 //
 // Each class has exactly one base, and no group has data: the groups add nothing to the size of a
@@ -32,7 +33,9 @@ namespace MUSTER_NAMESPACE::detail {
 template <class Layout>
 class world_base {
 protected:
-    explicit world_base(const world_options& options) : store_(options) {}
+    /// The library has this constructor: its symbol names the settings of the file that calls it.
+    explicit world_base(const world_options& options, settings of_file = {})
+        : store_(options, of_file) {}
 
     store<Layout> store_;
     mutable query_cache queries_{store_.fragments, store_.graph, store_.sparse};

@@ -1,0 +1,18 @@
+// expect: muster: par_each and par_reduce record changes, so they need a world that is not const.
+#include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
+
+struct mass {
+    double kg;
+};
+
+double use(const muster::world& w, muster::executor& threads) {
+    const auto add = [](double sum, const mass& m) { return sum + m.kg; };
+#ifdef MUST_FAIL
+    return w.query<const mass>().par_reduce(threads, 0.0, add,
+                                            [](double a, double b) { return a + b; });
+#else
+    (void)threads;
+    return w.query<const mass>().reduce(0.0, add);
+#endif
+}
