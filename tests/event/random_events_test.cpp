@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -26,7 +27,7 @@ struct plain {
 };
 /// Not trivial, and counted.
 struct counted {
-    static inline long alive = 0;
+    static inline std::atomic<long> alive = 0;  // threads send, too
     std::string text;
     int number;
     explicit counted(int value) : text(40, 'c'), number(value) { ++alive; }
