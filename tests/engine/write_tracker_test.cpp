@@ -9,6 +9,7 @@
 #include <cstring>
 #include <map>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -188,6 +189,30 @@ TYPED_TEST(write_tracker_of, marks_what_a_loop_may_write) {
     EXPECT_LT(w.written(other, w.template fragment_of<mass>()), tick);
     for (auto [one, kilograms] : w.template query<mass>()) kilograms.kilograms = 3;
     EXPECT_EQ(w.written(other, w.template fragment_of<mass>()), tick);
+}
+
+TYPED_TEST(write_tracker_of, keeps_its_marks_when_a_fragment_comes_to_a_chunk_with_a_lower_number) {
+    auto& w = this->subject;
+    std::vector<basic_id<TypeParam>> fillers;
+    for (int i = 0; i < 100; ++i) {
+        fillers.push_back(w.spawn());
+        w.set(fillers.back(), w.tag("tag " + std::to_string(i)));
+    }
+    w.writes().begin();
+    const auto late = w.spawn(mass{1});  // its first chunk has a high number
+    w.writes().advance();
+    const std::uint64_t tick = w.writes().now();
+    w.template patch<mass>(late, [](mass& m) { ++m.kilograms; });
+    for (const auto e : fillers) w.destroy(e);
+    w.collect_garbage();
+    w.writes().advance();
+    const auto early = w.spawn(place{1}, mass{2});
+    const fragment_data& fragment = w.template fragment_of<mass>();
+    ASSERT_LT(to_int(w.chunk_of(early).index), to_int(w.chunk_of(late).index));
+    EXPECT_EQ(w.written(late, fragment), tick);
+    w.template patch<mass>(early, [](mass& m) { ++m.kilograms; });
+    EXPECT_EQ(w.written(early, fragment), w.writes().now());
+    EXPECT_EQ(w.written(late, fragment), tick);
 }
 
 TYPED_TEST(write_tracker_of, refuses_to_begin_in_a_scope) {

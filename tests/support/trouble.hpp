@@ -14,17 +14,21 @@
 
 namespace muster::test {
 
-/// Strikes once, after the number of events passed to `start`. Idle until started.
+/// Strikes once, after the number of events passed to `start`, or at each event from then on. Idle until started.
 class countdown {
 public:
-    void start(int events) noexcept {
+    void start(int events, bool for_good = false) noexcept {
         left_ = events;
         struck_ = false;
+        for_good_ = for_good;
     }
-    void stop() noexcept { left_ = -1; }
+    void stop() noexcept {
+        left_ = -1;
+        for_good_ = false;
+    }
     /// Counts an event. Returns whether it must fail.
     bool strikes() noexcept {
-        if (left_ < 0) return false;
+        if (left_ < 0) return for_good_ && struck_;
         struck_ = left_-- == 0;
         return struck_;
     }
@@ -34,6 +38,7 @@ public:
 private:
     int left_ = -1;
     bool struck_ = false;
+    bool for_good_ = false;
 };
 
 inline countdown allocations;

@@ -156,7 +156,9 @@ void destroyer::rollback_spawn(std::uint64_t made) noexcept {
         ignored.attempt([&] { destroy_together({&made, 1}, {}); });
         is_forced_ = was_forced;
         is_undo_ = was_undo;
-        return;
+        if (!engine_.entities.alive(made)) return;
+        if (fragment != nullptr && engine_.components.count(*fragment) != 0) return;
+        for (destroy_participant* room : participants_) room->abandon(made);
     }
     finish(made);
     if (fragment != nullptr) forget_fragment(*fragment);

@@ -133,6 +133,8 @@ public:
     virtual void cancel(const destroy_set&) noexcept {}
     /// These are about to be destroyed; their values are still there.
     virtual void finish(const destroy_set& dying) noexcept = 0;
+    /// There is no memory to undo the creation of an entity as above. Forgets it, without notice.
+    virtual void abandon(std::uint64_t) noexcept {}
     /// Throws if a living entity cannot leave for another world, since others depend on it here.
     virtual void refuse_to_leave(std::uint64_t) const {}
     /// All entities were destroyed at once.

@@ -22,10 +22,20 @@ link_world link_question::world() const noexcept {
     return {owner, cache, store, find, is_shared};
 }
 
+namespace {
+
+bool is_by_level(const link_order& order) noexcept {
+    return order.what == link_order::kind::top_down || order.what == link_order::kind::bottom_up;
+}
+
+}  // namespace
+
 link_walk::link_walk(const link_question& asked)
     : search_(
           new link_search(asked.world(), *asked.question, asked.links, asked.tests_components)) {
     scope_guard undo([&] { delete search_; });
+    // The relation may have been destroyed, and defined in another way, since the query was made.
+    if (is_by_level(asked.order)) require_leveled(*asked.owner, asked.order.relation);
     plan_.order = asked.order;
     plan_.by = relation_ref::find(*asked.owner, asked.world().find_fragment(asked.order.relation));
     const relation_data* const by = asked.world().find_relation(asked.order.relation);

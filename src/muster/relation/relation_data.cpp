@@ -384,6 +384,7 @@ void relation_data::commit_edit(std::uint64_t e) noexcept {
         list.ends()[at].place = find_sources(target)->append(e, at);
     }
     close_holes(list);
+    engine_.changes.mark_written(e, *links_);
 }
 
 /// Closes the holes of a source's list, and corrects the places at its targets.
@@ -404,6 +405,7 @@ void relation_data::close_holes(std::uint64_t target) noexcept {
             find_link(end.other)->place = at;
         else
             find_list(end.other)->ends()[end.place].place = at;
+        engine_.changes.mark_written(end.other, *links_);
     });
 }
 

@@ -138,6 +138,7 @@ public:
     void prepare(const destroy_set& dying);
     void cancel(const destroy_set& dying) noexcept;
     void finish(const destroy_set& dying) noexcept;
+    void abandon(std::uint64_t e) noexcept;
     void clear() noexcept;
 
     /// Calls `look(end)` for each source of a target.

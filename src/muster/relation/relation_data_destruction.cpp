@@ -156,6 +156,7 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         const busy_guard busy(engine_.gate);
         for (const link_step& link : made.shrunk) find_list(link.e)->erase(link.place);
     }
+    for (const link_step& link : made.shrunk) engine_.changes.mark_written(link.e, *links_);
     const bool has_left = leave_survivors(dying);
     for (const std::uint64_t e : dying.all()) drop_sources(e);
     for (const link_step& link : made.shrunk)
@@ -164,6 +165,29 @@ void relation_data::finish(const destroy_set& dying) noexcept {
         each_target(dying.all()[i], [&](const link_end& target) {
             if (!dying.has(target.other)) close_holes(target.other);
         });
+}
+
+/// The sources of a new entity are entities that are undone, too, or its partners in a symmetric
+/// relation, which lose their links to it. Those of an exclusive relation are related last.
+void relation_data::abandon(std::uint64_t e) noexcept {
+    each_target(e, [&](const link_end& target) {
+        if (!is_listed(e, target)) return;
+        find_sources(target.other)->erase(target.place);
+        close_holes(target.other);
+    });
+    each_source(e, [&](const link_end& source) {
+        link_list* const list = find_list(source.other);
+        if (list == nullptr) return;
+        const busy_guard busy(engine_.gate);
+        list->erase(source.place);
+        close_holes(*list);
+        if (list->size() != 0) return;
+        sparse_set& set = *links_->sparse_values;
+        const slot_index slot = set.find(source.other);
+        set.detach(source.other, slot);
+        set.drop(slot);
+    });
+    drop_sources(e);
 }
 
 /// Removes the links of these entities from the lists of targets that survive. Returns whether there

@@ -139,21 +139,15 @@ std::uint64_t relation_ref::target_of(std::uint64_t source) const noexcept {
 
 std::uint32_t relation_ref::level_of(std::uint64_t source) const noexcept {
     if (data_ == nullptr || !engine_->entities.alive(source)) return 0;
-    if (data_->is_leveled) return data_->level_of(source);
-    std::uint32_t count = 0;
-    const std::uint64_t null = engine_->entities.null();
-    for (std::uint64_t up = target_of(source); up != null; up = target_of(up)) ++count;
-    return count;
+    return data_->level_of(source);
 }
 
 bool relation_ref::is_below(std::uint64_t e, std::uint64_t top) const noexcept {
-    const std::uint64_t null = engine_->entities.null();
-    if (data_ == nullptr || top == null) return false;
-    const std::uint32_t end = data_->is_leveled ? level_of(top) : 0;
-    if (data_->is_leveled && level_of(e) <= end) return false;
-    std::uint64_t up = target_of(e);
-    while (up != null && up != top && !(data_->is_leveled && data_->level_of(up) <= end))
-        up = target_of(up);
+    const std::uint32_t end = level_of(top);
+    std::uint32_t level = level_of(e);
+    if (level <= end) return false;
+    std::uint64_t up = e;
+    for (; level != end; --level) up = data_->target_of(up);
     return up == top;
 }
 

@@ -132,8 +132,7 @@ public:
 
     // An empty relation has no links. All accept any id.
     [[nodiscard]] std::uint64_t target_of(std::uint64_t source) const noexcept;
-    /// Returns how many links are above an entity of an exclusive, acyclic relation. O(1) if it is
-    /// leveled, else O(level).
+    /// Returns how many links are above an entity of a leveled relation. O(1).
     [[nodiscard]] std::uint32_t level_of(std::uint64_t source) const noexcept;
     /// Whether `top` is above an entity of such a relation. O(difference of their levels).
     [[nodiscard]] bool is_below(std::uint64_t e, std::uint64_t top) const noexcept;

@@ -329,6 +329,10 @@ void relations::finish(const destroy_set& dying) noexcept {
         if (dying.has(all_[i]->id())) drop(all_[i]->id());
 }
 
+void relations::abandon(std::uint64_t e) noexcept {
+    for (relation_data* relation : all_) relation->abandon(e);
+}
+
 /// Forgets a relation, which has no links any more.
 void relations::drop(std::uint64_t own) noexcept {
     const auto is_it = [&](const relation_data* relation) {

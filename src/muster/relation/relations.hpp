@@ -63,6 +63,7 @@ public:
     void prepare(const destroy_set& dying) override;
     void cancel(const destroy_set& dying) noexcept override;
     void finish(const destroy_set& dying) noexcept override;
+    void abandon(std::uint64_t e) noexcept override;
     void refuse_to_leave(std::uint64_t e) const override;
     void reset() noexcept override;
 
