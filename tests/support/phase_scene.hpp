@@ -57,6 +57,11 @@ struct likes {  // a relation
 struct old_extension {};
 struct new_extension {};
 
+/// An event.
+struct cry {
+    std::string words;
+};
+
 /// Calls a function when it is destroyed, in the middle of a change.
 struct trap {
     std::function<void()>* call = nullptr;
@@ -120,6 +125,8 @@ struct scene {
     definition<position> defined = w.define<position>();
     entity parent = w.spawn();
     entity child = w.spawn();
+    event_reader<cry> heard = w.reader<cry>();
+    std::vector<event_reader<cry>> ears;
     thread_executor four;
 
     explicit scene(unsigned threads = thread_count) : four(threads) {
@@ -131,6 +138,7 @@ struct scene {
             builders.push_back(w.builder());
             builders.back().set(velocity{8, 8});
             mine.push_back(w.observer<velocity>());
+            ears.push_back(w.reader<cry>());
         }
         w.define<likes>().relation();
         for (const entity e : own) w.relate<likes>(e, prototype, likes{1});
@@ -146,6 +154,7 @@ struct scene {
         w.set_state(stage::first);
         w.on_assign(health, [this](entity, int&) { ++hook_calls; });
         w.on_set<position>([this](entity, position&) { ++hook_calls; });
+        w.send(cry{"first"});
         hook_calls = 0;
     }
 
@@ -187,7 +196,7 @@ struct scene {
              << w.has_single<counters>() << w.has_single<config>()
              << (w.find_extension<new_extension>() != nullptr) << w.has_module<new_module>() << ' '
              << (code_of([&] { (void)w.state<stage>(); }) ? -1 : static_cast<int>(w.state<stage>()))
-             << ' ' << hook_calls;
+             << ' ' << hook_calls << " heard " << heard.size();
         return made.str();
     }
 };

@@ -58,6 +58,7 @@ enum class errc : unsigned char {
     inherited_component,  ///< the entity only inherits the component
     bad_interval,         ///< an interval, a step or a number of steps makes no sense
     module_circle,        ///< modules use each other in a circle
+    bad_json,             ///< the text is not JSON, or not of the type
     out_of_memory,        ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
 
@@ -103,6 +104,7 @@ enum class errc : unsigned char {
     case errc::inherited_component: return "inherited_component";
     case errc::bad_interval: return "bad_interval";
     case errc::module_circle: return "module_circle";
+    case errc::bad_json: return "bad_json";
     case errc::out_of_memory: return "out_of_memory";
     }
     return "unknown";

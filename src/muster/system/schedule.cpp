@@ -1,6 +1,7 @@
 #include <muster/base/error.hpp>
 #include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
+#include <muster/event/event_log.hpp>
 #include <muster/system/parallel_stage.hpp>
 #include <muster/system/phase.hpp>
 #include <muster/system/schedule.hpp>
@@ -320,7 +321,10 @@ void schedule::run_passes(const frame_start& begun, Pass pass) {
     const running_guard guard(*this);
     const system_plan::step* const steps = top_.plan.steps.data();
     const bool is_outermost = !std::exchange(is_in_frame_, true);
-    const scope_guard leave([&] { is_in_frame_ = !is_outermost; });
+    const scope_guard end_frame([&] {
+        is_in_frame_ = !is_outermost;
+        if (is_outermost) event_logs::end_frame(begun.owner);
+    });
     if (is_outermost && begun.states.begin_frame(begun.owner)) [[unlikely]] {
         pass(steps, state_condition::moment::on_exit);
         begun.states.change();

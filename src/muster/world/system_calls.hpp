@@ -1,7 +1,7 @@
 // system_calls: the calls of a world that create, find and run systems.
 #pragma once
 
-#include <muster/world/hook_calls.hpp>
+#include <muster/world/event_calls.hpp>
 
 #include <muster/system/system.hpp>
 
@@ -15,7 +15,7 @@ namespace MUSTER_NAMESPACE {
 /// The calls of a world for systems.
 /// <muster/world/world.hpp> has the rules for every call.
 template <class Layout>
-class system_calls : public hook_calls<Layout> {
+class system_calls : public event_calls<Layout> {
     using target_type = detail::basic_target<Layout>;
 
 public:
@@ -73,7 +73,10 @@ public:
     /// Runs a frame: all systems that are in no group, in their order, if their conditions hold.
     /// Passes the values as `process_with` does. Changes of states begin the frame; see `set_state`.
     /// A `process_all` in a system of a frame changes no states. After an exception, time has passed
-    /// only for the systems before the one that threw. Refused in a phase.
+    /// only for the systems before the one that threw.
+    ///
+    /// Ends the frame for events, even if a system throws, unless it is called in a frame; see
+    /// `end_frame`. Refused in a phase.
     template <class... Values>
     void process_all(const Values&... values) {
         systems_.run_frame(static_cast<const basic_world<Layout>*>(this), values...);
@@ -173,7 +176,7 @@ public:
     }
 
 protected:
-    using hook_calls<Layout>::hook_calls;
+    using event_calls<Layout>::event_calls;
     using detail::world_base<Layout>::store_;
     using detail::world_base<Layout>::systems_;
 
