@@ -61,6 +61,12 @@ template <class Layout, class... Ts>
 class basic_observer;
 template <class Layout, class T>
 class basic_removed_values;
+template <class T>
+class single;
+template <class E>
+class events;
+template <class E>
+class event_reader;
 template <class Layout = layouts::bound>
 class basic_system;
 struct system_timings;

@@ -21,7 +21,8 @@ const std::vector<row>& all_calls() {
               public_calls::about_fragments_and_chunks, public_calls::about_components,
               public_calls::about_values_of_fragments, public_calls::about_relations,
               public_calls::queries, public_calls::hooks, public_calls::observers,
-              public_calls::systems, public_calls::scopes_buffers_and_extensions})
+              public_calls::events, public_calls::systems,
+              public_calls::scopes_buffers_and_extensions})
             std::ranges::move(some(), std::back_inserter(all));
         if (muster::detail::sparse_by_default)
             std::erase_if(all, [](const row& tested) {
@@ -62,6 +63,7 @@ bool is_immediate(const row& tested) {
                                                                        "defer",
                                                                        "define",
                                                                        "definition",
+                                                                       "event_reader::clear",
                                                                        "name",
                                                                        "observer",
                                                                        "on_",

@@ -57,6 +57,11 @@ struct likes {  // a relation
 struct old_extension {};
 struct new_extension {};
 
+/// An event.
+struct cry {
+    std::string words;
+};
+
 /// Calls a function when it is destroyed, in the middle of a change.
 struct trap {
     std::function<void()>* call = nullptr;
@@ -111,6 +116,8 @@ struct scene {
     definition<position> defined = w.define<position>();
     entity parent = w.spawn();
     entity child = w.spawn();
+    event_reader<cry> heard = w.reader<cry>();
+    std::vector<event_reader<cry>> ears;
     thread_executor four;
 
     explicit scene(unsigned threads = thread_count) : four(threads) {
@@ -122,6 +129,7 @@ struct scene {
             builders.push_back(w.builder());
             builders.back().set(velocity{8, 8});
             mine.push_back(w.observer<velocity>());
+            ears.push_back(w.reader<cry>());
         }
         w.define<likes>().relation();
         for (const entity e : own) w.relate<likes>(e, prototype, likes{1});
@@ -135,6 +143,7 @@ struct scene {
         w.extension<old_extension>();
         w.on_assign(health, [this](entity, int&) { ++hook_calls; });
         w.on_set<position>([this](entity, position&) { ++hook_calls; });
+        w.send(cry{"first"});
         hook_calls = 0;
     }
 
@@ -174,7 +183,8 @@ struct scene {
              << paused->connected() << ' ' << (think && think.is_enabled())
              << bool(w.find_system("new")) << bool(w.find_system("think")) << ' '
              << w.has_single<counters>() << w.has_single<config>()
-             << (w.find_extension<new_extension>() != nullptr) << ' ' << hook_calls;
+             << (w.find_extension<new_extension>() != nullptr) << ' ' << hook_calls << " heard "
+             << heard.size();
         return made.str();
     }
 };

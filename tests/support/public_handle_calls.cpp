@@ -173,6 +173,39 @@ std::vector<row> public_calls::observers() {
     };
 }
 
+std::vector<row> public_calls::events() {
+    using enum outcome;
+    return {
+        {"send", recorded, doing([](scene& s, entity) { s.w.send(cry{"new"}); })},
+        {"send a kept event", recorded, doing([](scene& s, entity) {
+             const cry kept{"a text that needs memory of its own"};
+             s.w.send(kept);
+         })},
+        {"reader", refused, doing([](scene& s, entity) { (void)s.w.reader<cry>(); })},
+        {"reader of a new type", refused,
+         doing([](scene& s, entity) { (void)s.w.reader<unused>(); })},
+        {"end_frame", refused, doing([](scene& s, entity) { s.w.end_frame(); })},
+        {"event_reader::begin", refused, doing([](scene& s, entity) { (void)s.heard.begin(); }),
+         also_in_change},
+        {"event_reader::size", reads,
+         [](scene& s, entity, unsigned) { return s.heard.size() == 1 && !s.heard.empty(); }},
+        {"event_reader::clear", returns_false,
+         [](scene& s, entity, unsigned) { return s.heard.clear(); }},
+        {"event_reader that ends", reads,
+         doing([](scene& s, entity, unsigned t) { event_reader<cry>(std::move(s.ears[t])); })},
+        {"each with a singleton", reads,
+         doing([](scene& s, entity) { s.w.each([](const position&, single<const config>) {}); })},
+        {"query::each with a singleton", reads, doing([](scene& s, entity) {
+             s.positions.each([](const position&, single<const config>) {});
+         })},
+        {"system::each_event", refused,
+         doing([](scene& s, entity) { s.think.each_event([](const cry&) {}); }), also_in_change},
+        {"system::each with events", refused,
+         doing([](scene& s, entity) { s.think.each([](velocity&, muster::events<const cry>) {}); }),
+         also_in_change},
+    };
+}
+
 std::vector<row> public_calls::systems() {
     using enum outcome;
     return {
@@ -263,7 +296,8 @@ std::vector<row> public_calls::scopes_buffers_and_extensions() {
              b.remove<velocity>(e);
              b.clear(e);
              b.destroy(e);
-             return b.pending() == 7;
+             b.send(cry{"from a buffer"});
+             return b.pending() == 8;
          }},
         {"submit", reads, doing([](scene& s, entity) {
              command_buffer b{s.w};

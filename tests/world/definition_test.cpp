@@ -1,5 +1,6 @@
 // Traits of fragments: defaults, duplicates, needs, unique, hidden.
 #include <muster/muster.hpp>
+#include <muster/reflect/codec.hpp>
 
 #include <gtest/gtest.h>
 
@@ -10,18 +11,11 @@
 #include "support/about_chunks.hpp"
 #include "support/fragment_kinds.hpp"
 
-// A fake room that saves values.
-namespace MUSTER_NAMESPACE::detail {
-struct codec {
-    int number;
-};
-}  // namespace MUSTER_NAMESPACE::detail
-
 namespace muster::test {
 namespace {
 
-constexpr detail::codec text_codec{1};
-constexpr detail::codec other_codec{2};
+constexpr detail::codec text_codec{};
+constexpr detail::codec other_codec{};
 struct saved {
     int value = 0;
 };

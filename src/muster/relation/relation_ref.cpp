@@ -57,7 +57,7 @@ relations& relations_of(const engine& owner) noexcept {
 
 source_place relation_ref::prepare_source(list_index types, slice<fragment_data* const> set,
                                           std::uint64_t target) const {
-    return data_->prepare_source(types, set, target);
+    return data_->direct().prepare_source(types, set, target);
 }
 
 void relation_ref::set_exclusive() {

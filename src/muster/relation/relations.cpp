@@ -93,7 +93,7 @@ relation_data& relations::add(fragment_data& own, const link_types& types, bool 
     auto made = std::make_unique<relation_data>(engine_, own, types, rows_);
     engine_.catalog.mark_for_destroy(own.id);
     made->is_exclusive = is_exclusive;
-    made->make_links();
+    made->make_links(*made);
     scope_guard rollback([&] { made->drop_links(); });
     engine_.catalog.take_part(own, refuser);
     rollback.dismiss();
@@ -119,7 +119,7 @@ void relations::set_exclusive(relation_data& relation) {
     fragment_data& old = relation.links();
     relation.is_exclusive = true;
     scope_guard rollback([&] { relation.is_exclusive = false; });
-    relation.make_links();
+    relation.make_links(relation);
     rollback.dismiss();
     old.participant = nullptr;
     keep_partners(relation);
@@ -233,8 +233,8 @@ bool relations::apply(relation_data& relation, target source, const change& link
 bool relations::relate(relation_data& relation, target source, target to, const change& link) {
     const writer_guard writer(engine_, "relate");
     const location at = require_ends(source, to, "relate");
-    using effect = relation_data::effect;
-    if (const effect done = relation.relate_directly(source.id, at, to.id, link);
+    using effect = direct_links::effect;
+    if (const effect done = relation.direct().relate(source.id, at, to.id, link);
         done != effect::unknown)
         return done == effect::changed;
     const bool is_new = !relation.is_related(source.id, to.id);
@@ -249,8 +249,8 @@ bool relations::unrelate(relation_data& relation, target source, std::uint64_t t
         if (engine_.entities.is_foreign(end))
             engine_.errors.raise_not_alive({end, source.where}, "unrelate");
     if (!engine_.entities.alive(source.id)) return false;
-    using effect = relation_data::effect;
-    if (const effect done = relation.unrelate_directly(source.id, to); done != effect::unknown)
+    using effect = direct_links::effect;
+    if (const effect done = relation.direct().unrelate(source.id, to); done != effect::unknown)
         return done == effect::changed;
     const bool was_there = relation.is_related(source.id, to);
     if (was_there || engine_.gate.is_recording("unrelate"))
@@ -271,11 +271,11 @@ void relations::collect(destroy_set& dying, std::size_t first) {
     for (std::size_t i = first; i < dying.size(); ++i)
         if (const std::uint64_t e = dying.all()[i];
             engine_.marks.test(engine_.entities.key_of(e)))  // targets have a mark
-            for (const relation_data* relation : all_) relation->collect(dying, e);
+            for (const relation_data* relation : all_) relation->destruction().collect(dying, e);
 }
 
 void relations::check(const destroy_set& dying) const {
-    for (const relation_data* relation : all_) relation->check(dying);
+    for (const relation_data* relation : all_) relation->destruction().check(dying);
 }
 
 /// Sources come before their targets, as far as links of relations that destroy them tell.
@@ -312,25 +312,25 @@ void relations::arrange(destroy_set& dying) {
 }
 
 void relations::release(const destroy_set& dying, array_list<fragment_loss>& losses) {
-    for (relation_data* relation : all_) relation->release(dying, losses);
+    for (relation_data* relation : all_) relation->destruction().release(dying, losses);
 }
 
 void relations::prepare(const destroy_set& dying) {
-    for (relation_data* relation : all_) relation->prepare(dying);
+    for (relation_data* relation : all_) relation->destruction().prepare(dying);
 }
 
 void relations::cancel(const destroy_set& dying) noexcept {
-    for (relation_data* relation : all_) relation->cancel(dying);
+    for (relation_data* relation : all_) relation->destruction().cancel(dying);
 }
 
 void relations::finish(const destroy_set& dying) noexcept {
-    for (relation_data* relation : all_) relation->finish(dying);
+    for (relation_data* relation : all_) relation->destruction().finish(dying);
     for (std::size_t i = all_.size(); i-- != 0;)
         if (dying.has(all_[i]->id())) drop(all_[i]->id());
 }
 
 void relations::abandon(std::uint64_t e) noexcept {
-    for (relation_data* relation : all_) relation->abandon(e);
+    for (relation_data* relation : all_) relation->destruction().abandon(e);
 }
 
 /// Forgets a relation, which has no links any more.

@@ -71,6 +71,29 @@ public:
         return execute_of(query, std::forward<Function>(function));
     }
 
+    /// Calls `function(const E&, payload...)` for each event that it has not seen, in the order in
+    /// which they were sent. The system sees events from the moment of this call. Runs in a scope,
+    /// like `each`. An event is seen even if the function throws. See `event_reader`.
+    template <class Function>
+    basic_system each_event(Function&& function) const {
+        using kinds = detail::event_kinds<std::decay_t<Function>>;
+        detail::check_values<kinds>();
+        static_assert(kinds::fits || !detail::has_good_values<kinds>,
+                      "muster: the function of each_event takes an event by const reference, then "
+                      "its payload by value.");
+        if constexpr (kinds::fits && detail::has_good_values<kinds>) {
+            (void)changed();  // may throw: before the reader is created
+            auto& entities = owner().entities;
+            auto body = detail::body_of<Layout, kinds>(entities, &entities,
+                                                       std::forward<Function>(function));
+            auto made = detail::box_body(std::move(body), &decltype(body)::each_element);
+            note_taken(basic_query<Layout>(entities, owner().queries), typename kinds::values{},
+                       false);
+            set(data().body, std::move(made));
+        }
+        return *this;
+    }
+
     template <class Query>
     class with_query;
     /// Uses an existing query: `w.system("x").query(q).each(...)`. Throws `errc::foreign_entity` if

@@ -15,6 +15,12 @@
 
 namespace MUSTER_NAMESPACE {
 
+namespace detail {
+/// Complete in <muster/reflect.hpp>.
+template <class T>
+struct reflection;
+}  // namespace detail
+
 /// Defines a fragment. `T` is the type of its values, or void if only the id is known. Each call
 /// takes effect at once for all later changes; components that entities already have stay as they
 /// are. Throws `errc::dead_fragment` if the fragment was destroyed; a failed call changes nothing.
@@ -162,6 +168,19 @@ public:
     /// address. `component_traits<T>::codec` is the codec of all fragments of T that set none.
     basic_definition& codec(const detail::codec* how) {
         fragment().codec = how;
+        return *this;
+    }
+    /// Lets tools see the fields of the values, and `clone_tree` translate the ids in them if no `remap` does.
+    /// Requires the header <muster/reflect.hpp>.
+    basic_definition& reflected() {
+        static_assert(
+            !std::is_void_v<T>,
+            "muster: reflected needs the C++ type: write define<position>().reflected().");
+        constexpr bool is_included =
+            std::is_void_v<T> || requires { sizeof(detail::reflection<T>); };
+        static_assert(is_included, "muster: reflected needs #include <muster/reflect.hpp>.");
+        if constexpr (!std::is_void_v<T> && is_included)
+            detail::reflection<T>::template apply<Layout>(fragment());
         return *this;
     }
     /// Makes entities inherit the values from their prefabs, by `is_a`: from the nearest that has a value

@@ -1,7 +1,7 @@
 // system_calls: the calls of a world that create, find and run systems.
 #pragma once
 
-#include <muster/world/hook_calls.hpp>
+#include <muster/world/event_calls.hpp>
 
 #include <muster/system/system.hpp>
 
@@ -15,7 +15,7 @@ namespace MUSTER_NAMESPACE {
 /// The calls of a world for systems.
 /// <muster/world/world.hpp> has the rules for every call.
 template <class Layout>
-class system_calls : public hook_calls<Layout> {
+class system_calls : public event_calls<Layout> {
     using target_type = detail::basic_target<Layout>;
 
 public:
@@ -71,9 +71,12 @@ public:
         systems_.run(all, values...);
     }
     /// Runs all systems that are in no group, in their order: a frame. Passes the values as
-    /// `process_with` does. Refused in a phase.
+    /// `process_with` does. Ends the frame for events, even if a system throws; see `end_frame`.
+    /// Refused in a phase.
     template <class... Values>
     void process_all(const Values&... values) {
+        store_.gate.refuse_in_change("process_all");
+        const detail::frame_guard frame(store_);
         detail::system_data* const all[] = {&systems_.all.top()};
         systems_.run(all, values...);
     }
@@ -114,6 +117,8 @@ public:
     template <class... Values>
     void par_process_all(executor& threads, const Values&... values) {
         if constexpr (detail::has_parallel_header<Layout>()) {
+            store_.gate.refuse_in_change("par_process_all");
+            const detail::frame_guard frame(store_);
             detail::system_data* const all[] = {&systems_.all.top()};
             systems_.run_parallel(threads, all, values...);
         }
@@ -151,7 +156,7 @@ public:
     }
 
 protected:
-    using hook_calls<Layout>::hook_calls;
+    using event_calls<Layout>::event_calls;
     using detail::world_base<Layout>::store_;
     using detail::world_base<Layout>::systems_;
 

@@ -9,6 +9,7 @@
 //     value_calls       components by fragment
 //     query_calls       queries; counting, clearing, copying, searching, sorting
 //     hook_calls        hooks and observers
+//     event_calls       events
 //     system_calls      systems
 //     thread_calls      scopes, and the changes of other threads
 //     extension_calls   objects that live and end with the world

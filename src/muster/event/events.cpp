@@ -1,0 +1,9 @@
+#include <muster/engine/engine.hpp>
+#include <muster/event/events.hpp>
+
+namespace MUSTER_NAMESPACE::detail {
+
+argument_cursor::argument_cursor(engine& owner, type_index log, const event_type& how)
+    : cursor_(&event_logs::ensure(owner, log, how).add_cursor()) {}
+
+}  // namespace MUSTER_NAMESPACE::detail
