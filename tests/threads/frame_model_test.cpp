@@ -47,7 +47,6 @@ struct marker {};
 struct state_value {
     int which;  // 0: mode, 1: weather
     int value;
-    friend bool operator==(const state_value&, const state_value&) = default;
 };
 struct state_rule {
     enum moment { in, on_enter, on_exit } when;
