@@ -55,6 +55,9 @@ const std::vector<workload>& workloads() {
         {"Frames", "frame_mixed", frames},
         {"Frames", "frame_all", frames},
 
+        {"Programs", "events", usual},
+        {"Programs", "events of systems", usual},
+
         {"Threads", "par_heavy1", threads, kind::threads},
         {"Threads", "par_heavy2", threads, kind::threads},
         {"Threads", "par_reduce1", threads, kind::threads},

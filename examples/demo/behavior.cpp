@@ -83,26 +83,23 @@ void add_behavior(muster::world& w, tally& counts) {
     const auto behavior = w.system("behavior");
     const muster::world& seen = w;  // a const world: other entities are only read
 
-    // The longest loop by far: it takes whole columns and looks up the singletons once per chunk.
+    // The longest loop by far: it takes whole columns.
     w.system("flock")
         .group(behavior)
-        .reads<bird_grid, sky, country>()
         .query(w.query<const position, const velocity, const flock, steering>())
-        .execute([&seen](muster::chunk_view rows) {
-            const bird_grid& birds = seen.single<bird_grid>();
-            const sky& above = seen.single<sky>();
-            const country& land = seen.single<country>();
+        .execute([](muster::chunk_view rows, muster::single<const bird_grid> birds,
+                    muster::single<const sky> above, muster::single<const country> land) {
             const auto p = rows.components<const position>();
             const auto v = rows.components<const velocity>();
             const auto f = rows.components<const flock>();
             const auto s = rows.components<steering>();
             for (std::size_t i = 0; i < rows.size(); ++i) {
                 const int number = f[i].number;
-                const vec together = keep_together(birds, p[i], v[i], f[i]);
+                const vec together = keep_together(*birds, p[i], v[i], f[i]);
                 const vec round =
-                    circle(above.roosts[number], p[i], number % 2 == 0 ? 45.0f : -45.0f);
-                const vec wind = blown(above, p[i]);
-                const vec back = back_from_the_edge(land, p[i]);
+                    circle(above->roosts[number], p[i], number % 2 == 0 ? 45.0f : -45.0f);
+                const vec wind = blown(*above, p[i]);
+                const vec back = back_from_the_edge(*land, p[i]);
                 s[i] = {together.x + round.x + wind.x + back.x,
                         together.y + round.y + wind.y + back.y};
             }
@@ -111,36 +108,37 @@ void add_behavior(muster::world& w, tally& counts) {
     // Few birds are scared, and the state changes often: it is sparse, so that no bird moves.
     w.system("frighten")
         .group(behavior)
-        .reads<hawk_grid>()
         .with<flock>()
         .without<scared>()
-        .each([&w, &seen](entity e, const position& p) {
-            if (seen.single<hawk_grid>().nearest(p.x, p.y, fear_reach, 4)) w.set(e, scared{0.5f});
+        .each([&w](entity e, const position& p, muster::single<const hawk_grid> hawks) {
+            if (hawks->nearest(p.x, p.y, fear_reach, 4)) w.set(e, scared{0.5f});
         });
-    w.system("flee").group(behavior).reads<hawk_grid>().each(
-        [&w, &seen](entity e, const position& p, scared& fear, steering& s, float dt) {
-            vec away;
-            seen.single<hawk_grid>().near(p.x, p.y, 4, [&](const place_sample& hawk, std::size_t) {
-                const float dx = p.x - hawk.x;
-                const float dy = p.y - hawk.y;
-                if (dx * dx + dy * dy > fear_reach * fear_reach) return;
-                away.x += dx;
-                away.y += dy;
-            });
-            if (away.x == 0 && away.y == 0) {
-                fear.left -= dt;
-                if (fear.left <= 0) w.remove<scared>(e);
-                return;
-            }
-            fear.left = 0.5f;
-            away = away.scaled_to(600);
-            s.x += away.x;
-            s.y += away.y;
+    w.system("flee").group(behavior).each([&w](entity e, const position& p, scared& fear,
+                                               steering& s, muster::single<const hawk_grid> hawks,
+                                               float dt) {
+        vec away;
+        hawks->near(p.x, p.y, 4, [&](const place_sample& hawk, std::size_t) {
+            const float dx = p.x - hawk.x;
+            const float dy = p.y - hawk.y;
+            if (dx * dx + dy * dy > fear_reach * fear_reach) return;
+            away.x += dx;
+            away.y += dy;
         });
+        if (away.x == 0 && away.y == 0) {
+            fear.left -= dt;
+            if (fear.left <= 0) w.remove<scared>(e);
+            return;
+        }
+        fear.left = 0.5f;
+        away = away.scaled_to(600);
+        s.x += away.x;
+        s.y += away.y;
+    });
 
     // Another bird may have eaten the insect since: the handle in `hungry` detects it.
-    w.system("forage").group(behavior).reads<insect_grid>().each(
-        [&w, &seen, &counts](entity e, const position& p, hungry& h, steering& s) {
+    w.system("forage").group(behavior).each(
+        [&w, &seen, &counts](entity e, const position& p, hungry& h, steering& s,
+                             muster::single<const insect_grid> insects) {
             if (!seen.alive(h.meal)) {
                 if (h.meal) tally::add(counts.stale);
                 h.meal = {};
@@ -148,7 +146,7 @@ void add_behavior(muster::world& w, tally& counts) {
                     --h.patience;
                     return;
                 }
-                h.meal = seen.single<insect_grid>().nearest(p.x, p.y, 20, 4);
+                h.meal = insects->nearest(p.x, p.y, 20, 4);
                 if (!h.meal) {
                     h.patience = 4;
                     return;
@@ -166,14 +164,15 @@ void add_behavior(muster::world& w, tally& counts) {
             s.y += pull.y;
         });
 
-    w.system("hunt").group(behavior).reads<bird_grid, country>().without<resting>().each(
+    w.system("hunt").group(behavior).without<resting>().each(
         [&w, &seen, &counts](entity e, const position& p, const velocity& v, hawk& h, energy& left,
-                             dice& d, steering& s) {
-            const vec back = back_from_the_edge(seen.single<country>(), p);
+                             dice& d, steering& s, muster::single<const bird_grid> birds,
+                             muster::single<const country> land) {
+            const vec back = back_from_the_edge(*land, p);
             s = {back.x, back.y};
             if (!seen.alive(h.prey)) {
                 if (h.prey) tally::add(counts.stale);
-                h.prey = seen.single<bird_grid>().nearest(p.x, p.y, 20, 8);
+                h.prey = birds->nearest(p.x, p.y, 20, 8);
                 if (!h.prey) {  // it looks for prey
                     s.x += 2 * v.x + d.between(-80, 80);
                     s.y += 2 * v.y + d.between(-80, 80);

@@ -95,25 +95,24 @@ void add_life(muster::world& w, tally& counts) {
         });
     });
     const auto insects = w.query<const position>().with<insect>();
-    w.system("swarm").group(life).execute([&w, insects] {
-        country& land = w.single<country>();
-        const sky& above = w.single<sky>();
-        const entity prefab = w.lookup("insect");
-        dice& d = land.insects;
-        const std::size_t there = insects.count();
-        const std::size_t room = land.most_insects - std::min(land.most_insects, there);
-        for (std::size_t i = std::min(room, land.insects_each_frame); i > 0; --i) {
-            // Some hatch anywhere, most of them near the places that flocks visit.
-            position p{d.between(0, land.width), d.between(0, land.height)};
-            if (i % 8 != 0) {
-                const position& roost = above.roosts[d.next() % flocks];
-                const float spread = land.height * 0.3f;
-                p.x = inside(roost.x + d.between(-spread, spread), land.width);
-                p.y = inside(roost.y + d.between(-spread, spread), land.height);
+    w.system("swarm").group(life).execute(
+        [&w, insects](muster::single<country> land, muster::single<const sky> above) {
+            const entity prefab = w.lookup("insect");
+            dice& d = land->insects;
+            const std::size_t there = insects.count();
+            const std::size_t room = land->most_insects - std::min(land->most_insects, there);
+            for (std::size_t i = std::min(room, land->insects_each_frame); i > 0; --i) {
+                // Some hatch anywhere, most of them near the places that flocks visit.
+                position p{d.between(0, land->width), d.between(0, land->height)};
+                if (i % 8 != 0) {
+                    const position& roost = above->roosts[d.next() % flocks];
+                    const float spread = land->height * 0.3f;
+                    p.x = inside(roost.x + d.between(-spread, spread), land->width);
+                    p.y = inside(roost.y + d.between(-spread, spread), land->height);
+                }
+                w.clone(prefab, p);
             }
-            w.clone(prefab, p);
-        }
-    });
+        });
 }
 
 }  // namespace demo

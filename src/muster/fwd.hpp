@@ -61,8 +61,15 @@ template <class Layout, class... Ts>
 class basic_observer;
 template <class Layout, class T>
 class basic_removed_values;
+template <class T>
+class single;
+template <class E>
+class events;
+template <class E>
+class event_reader;
 template <class Layout = layouts::bound>
 class basic_system;
+struct frame;
 struct system_timings;
 struct system_conflict;
 class executor;

@@ -194,6 +194,8 @@ const std::vector<call>& calls() {
              (void)s.w.spawn_many(3, position{}, to<likes>(s.all[3]), to(child_of, s.all[23]),
                                   to<member_of>(s.all[22]));
          }},
+        {"spawn partners of one",
+         [](scene& s) { (void)s.w.spawn_many(3, position{}, to<touches>(s.all[2])); }},
         {"spawn partners",
          [](scene& s) {
              (void)s.w.spawn_many(3, position{}, to<touches>(s.all[2]), to<touches>(s.all[3]));

@@ -57,6 +57,52 @@ TEST(journal, merges_nothing_across_a_barrier) {
     EXPECT_EQ(tested.dependency_of(8).size(), 1u);  // the barrier affects every entity
 }
 
+struct fake_log final : scoped_log {
+    void deliver() noexcept override { ++delivered; }
+    void take_back() noexcept override { ++taken_back; }
+    int delivered = 0;
+    int taken_back = 0;
+};
+
+TEST(journal, records_of_logs_have_a_group_that_separates_nothing) {
+    journal tested;
+    fake_log log;
+    tested.add(7, put, nullptr);
+    tested.reserve_one();
+    tested.add_record(log);
+    tested.add(0, put, nullptr);  // an entity whose id is that of no group of records
+    tested.add(7, remove_fragment, nullptr);
+    tested.reserve_one();
+    tested.add_record(log);
+    ASSERT_EQ(tested.size(), 3u);
+    EXPECT_TRUE(tested.group(1).has_records);
+    EXPECT_EQ(pending(tested, 7), (kinds{put, remove_fragment}));
+    EXPECT_EQ(pending(tested, 0), kinds{put});
+    EXPECT_EQ(tested.entry(tested.group(1).last).value, &log);
+    tested.add_barrier(5, change_kind::clear_fragment, nullptr);
+    tested.reserve_one();
+    tested.add_record(log);  // after the barrier
+    EXPECT_EQ(tested.size(), 5u);
+    EXPECT_TRUE(tested.group(4).has_records);
+    tested.begin(5);
+    tested.reserve_one();
+    tested.add_record(log);  // the group before it is being applied
+    EXPECT_EQ(tested.size(), 6u);
+    rewind(tested, {});
+    tested.reserve_one();
+    tested.add_record(log);
+    EXPECT_TRUE(tested.group(0).has_records);
+}
+
+TEST(journal, counts_the_positions_that_it_may_be_rewound_to) {
+    journal tested;
+    const std::uint64_t before = tested.captures();
+    tested.add(7, put, nullptr);
+    EXPECT_EQ(tested.captures(), before);
+    (void)tested.now();
+    EXPECT_NE(tested.captures(), before);
+}
+
 TEST(journal, adds_nothing_to_a_group_that_is_being_applied) {
     journal tested;
     tested.add(7, put, nullptr);

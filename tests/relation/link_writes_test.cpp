@@ -175,5 +175,31 @@ TYPED_TEST(link_writes, are_marked_whatever_changes_them) {
     }
 }
 
+TYPED_TEST(link_writes, of_a_loop_along_links_are_marked) {
+    linked_world<TypeParam> w;
+    const auto top = w.spawn(place{0}), e = w.spawn(place{1}, mass{2}, to<docked_at>(top));
+    w.template define<likes>();
+    w.writes().begin();
+    w.writes().advance();
+    const std::uint64_t tick = w.writes().now();
+    const auto written = [&](const fragment_data& fragment) {
+        return write_tracker::written(fragment, w.parts().find(e)->chunk());
+    };
+    const fragment_data& places = w.parts().template ensure_fragment<place>();
+    const fragment_data& masses = w.parts().template ensure_fragment<mass>();
+    const auto q = w.template query<place, const mass>().template to<docked_at>(top);
+    EXPECT_LT(written(places), tick);
+    q.each([](place& p, const mass& m) { p.x += m.kilograms; });
+    EXPECT_EQ(written(places), tick);
+    EXPECT_LT(written(masses), tick);
+    EXPECT_EQ(w.template get<const place>(e).x, 3);
+    w.writes().advance();
+    for (auto [which, p, m] : q) {
+        EXPECT_EQ(which, e);
+        p.x = 5;
+    }
+    EXPECT_EQ(written(places), w.writes().now());
+}
+
 }  // namespace
 }  // namespace MUSTER_NAMESPACE::detail

@@ -1,9 +1,11 @@
 // Rare cases of links: definitions while changes are recorded, copies that throw, targets that die in a scope, ways
 // that meet again, queries of what cannot match.
 #include <muster/muster.hpp>
+#include <muster/system/parallel.hpp>
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "support/errors.hpp"
 #include "support/id_lists.hpp"
 #include "support/open_world.hpp"
+#include "support/thread_executor.hpp"
 #include "support/trouble.hpp"
 
 namespace muster::test {
@@ -402,6 +405,87 @@ TYPED_TEST(rare_links, values_above_are_read_along_the_first_of_many_links) {
     EXPECT_EQ(sum, 55);  // `alone` follows `e`
     w.template unrelate<likes>(middle, top);
     EXPECT_EQ(q.count(), 0u);
+}
+
+TYPED_TEST(rare_links, the_value_of_the_first_of_many_targets_may_be_missing) {
+    auto& w = this->world_;
+    const auto top = w.spawn(), bare = w.spawn();
+    const auto a = w.spawn(position{1}), b = w.spawn(position{2}), c = w.spawn(position{3});
+    w.template relate<likes>(a, top);
+    w.template relate<likes>(b, bare);
+    w.template relate<likes>(b, top);
+    std::vector<int> seen;
+    const auto q = w.template query<const position, up<const cold*, likes>>();
+    const auto look = [&](const position& p, const cold* value) {
+        seen.push_back(value != nullptr ? 10 * p.x : p.x);
+    };
+    q.each(look);
+    EXPECT_EQ(seen, (std::vector{1, 2, 3}));
+    w.set(top, cold{});
+    w.set(c, to<likes>(top));
+    seen.clear();
+    q.each(look);
+    EXPECT_EQ(seen, (std::vector{10, 2, 30}));
+    w.destroy(w.template component<likes>().id());
+    seen.clear();
+    q.each(look);
+    EXPECT_EQ(seen, (std::vector{1, 2, 3}));
+}
+
+TYPED_TEST(rare_links, a_loop_along_links_in_a_phase_runs_on_its_thread) {
+    auto& w = this->world_;
+    const auto top = w.spawn(position{1});
+    for (int i = 0; i < 20; ++i) w.spawn(position{i}, to(child_of, top));
+    const auto below = w.template query<const position>().to(child_of, top);
+    muster_tests::thread_executor threads(4);
+    std::atomic<int> count = 0;
+    w.template query<const position>().par_each(threads, 4, [&](const position&) {
+        below.par_each(threads, 4, [&](const position&) { ++count; });
+    });
+    EXPECT_EQ(count, 21 * 20);
+}
+
+TYPED_TEST(rare_links, an_exception_that_leaves_a_loop_along_links_drops_its_changes) {
+    auto& w = this->world_;
+    const auto top = w.spawn(), e = w.spawn(position{1}, to(child_of, top));
+    const auto q = w.template query<const position>().to(child_of, top);
+    const auto leave = [&] {
+        for (auto [which, p] : q) {
+            w.destroy(which);
+            if (p.x == 1) throw std::runtime_error("left");
+        }
+    };
+    EXPECT_THROW(leave(), std::runtime_error);
+    EXPECT_TRUE(w.alive(e));
+    EXPECT_EQ(w.depth(), 0u);
+    for (auto [which, p] : q) w.set(which, position{p.x + 1});
+    EXPECT_EQ(w.template get<position>(e).x, 2);
+}
+
+TYPED_TEST(rare_links, fragments_are_inherited_in_any_order_of_their_definition) {
+    struct first {
+        int value = 0;
+    };
+    struct second {};
+    struct third {
+        int value = 0;
+    };
+    auto& w = this->world_;
+    (void)w.template component<first>();
+    (void)w.template component<second>();
+    w.template define<third>().inherited();
+    w.template define<first>().inherited();
+    w.template define<third>().inherited();
+    const auto kind = w.spawn(first{1}, third{3}, prefab);
+    const auto e = w.spawn(position{1}, to(is_a, kind));
+    EXPECT_EQ(w.template get<const first>(e).value, 1);
+    const auto q = w.template query<const first, const third>().template with<position>();
+    int sum = 0;
+    q.each([&](const first& f, const third& t) { sum += f.value + t.value; });
+    EXPECT_EQ(sum, 4);
+    w.destroy(w.template component<third>().id());
+    EXPECT_EQ(q.count(), 0u);
+    EXPECT_EQ((w.template query<const first>().template with<position>().count()), 1u);
 }
 
 }  // namespace

@@ -57,6 +57,11 @@ struct likes {  // a relation
 struct old_extension {};
 struct new_extension {};
 
+/// An event.
+struct cry {
+    std::string words;
+};
+
 /// Calls a function when it is destroyed, in the middle of a change.
 struct trap {
     std::function<void()>* call = nullptr;
@@ -86,6 +91,15 @@ struct open_world : world {
 
 inline constexpr unsigned thread_count = 4;
 
+enum class stage { first, second };
+enum class new_stage { first };
+struct old_module {
+    explicit old_module(world&) {}
+};
+struct new_module {
+    explicit new_module(world& w) { w.system("of a new module"); }
+};
+
 /// A world with one of everything, and an own entity for each thread.
 struct scene {
     open_world w;
@@ -111,6 +125,8 @@ struct scene {
     definition<position> defined = w.define<position>();
     entity parent = w.spawn();
     entity child = w.spawn();
+    event_reader<cry> heard = w.reader<cry>();
+    std::vector<event_reader<cry>> ears;
     thread_executor four;
 
     explicit scene(unsigned threads = thread_count) : four(threads) {
@@ -122,6 +138,7 @@ struct scene {
             builders.push_back(w.builder());
             builders.back().set(velocity{8, 8});
             mine.push_back(w.observer<velocity>());
+            ears.push_back(w.reader<cry>());
         }
         w.define<likes>().relation();
         for (const entity e : own) w.relate<likes>(e, prototype, likes{1});
@@ -133,8 +150,11 @@ struct scene {
         w.touch<position>(own[1]);
         w.set_single(config{1});
         w.extension<old_extension>();
+        w.use<old_module>();
+        w.set_state(stage::first);
         w.on_assign(health, [this](entity, int&) { ++hook_calls; });
         w.on_set<position>([this](entity, position&) { ++hook_calls; });
+        w.send(cry{"first"});
         hook_calls = 0;
     }
 
@@ -174,7 +194,9 @@ struct scene {
              << paused->connected() << ' ' << (think && think.is_enabled())
              << bool(w.find_system("new")) << bool(w.find_system("think")) << ' '
              << w.has_single<counters>() << w.has_single<config>()
-             << (w.find_extension<new_extension>() != nullptr) << ' ' << hook_calls;
+             << (w.find_extension<new_extension>() != nullptr) << w.has_module<new_module>() << ' '
+             << (code_of([&] { (void)w.state<stage>(); }) ? -1 : static_cast<int>(w.state<stage>()))
+             << ' ' << hook_calls << " heard " << heard.size();
         return made.str();
     }
 };

@@ -17,6 +17,7 @@ std::vector<row> about_relations();
 std::vector<row> queries();
 std::vector<row> hooks();
 std::vector<row> observers();
+std::vector<row> events();
 std::vector<row> systems();
 std::vector<row> scopes_buffers_and_extensions();
 

@@ -173,6 +173,39 @@ std::vector<row> public_calls::observers() {
     };
 }
 
+std::vector<row> public_calls::events() {
+    using enum outcome;
+    return {
+        {"send", recorded, doing([](scene& s, entity) { s.w.send(cry{"new"}); })},
+        {"send a kept event", recorded, doing([](scene& s, entity) {
+             const cry kept{"a text that needs memory of its own"};
+             s.w.send(kept);
+         })},
+        {"reader", refused, doing([](scene& s, entity) { (void)s.w.reader<cry>(); })},
+        {"reader of a new type", refused,
+         doing([](scene& s, entity) { (void)s.w.reader<unused>(); })},
+        {"end_frame", refused, doing([](scene& s, entity) { s.w.end_frame(); })},
+        {"event_reader::begin", refused, doing([](scene& s, entity) { (void)s.heard.begin(); }),
+         also_in_change},
+        {"event_reader::size", reads,
+         [](scene& s, entity, unsigned) { return s.heard.size() == 1 && !s.heard.empty(); }},
+        {"event_reader::clear", returns_false,
+         [](scene& s, entity, unsigned) { return s.heard.clear(); }},
+        {"event_reader that ends", reads,
+         doing([](scene& s, entity, unsigned t) { event_reader<cry>(std::move(s.ears[t])); })},
+        {"each with a singleton", reads,
+         doing([](scene& s, entity) { s.w.each([](const position&, single<const config>) {}); })},
+        {"query::each with a singleton", reads, doing([](scene& s, entity) {
+             s.positions.each([](const position&, single<const config>) {});
+         })},
+        {"system::each_event", refused,
+         doing([](scene& s, entity) { s.think.each_event([](const cry&) {}); }), also_in_change},
+        {"system::each with events", refused,
+         doing([](scene& s, entity) { s.think.each([](velocity&, muster::events<const cry>) {}); }),
+         also_in_change},
+    };
+}
+
 std::vector<row> public_calls::systems() {
     using enum outcome;
     return {
@@ -238,6 +271,21 @@ std::vector<row> public_calls::systems() {
          also_in_change},
         {"system::after", refused, doing([](scene& s, entity) { s.think.after("act"); }),
          also_in_change},
+        {"system::every", refused, doing([](scene& s, entity) { s.think.every(1); }),
+         also_in_change},
+        {"system::fixed", refused, doing([](scene& s, entity) { s.think.fixed(1); }),
+         also_in_change},
+        {"system::run_if", refused,
+         doing([](scene& s, entity) { s.think.run_if([](const world&) { return true; }); }),
+         also_in_change},
+        {"system::in", refused, doing([](scene& s, entity) { s.think.in(outcome::reads); }),
+         also_in_change},
+        {"system::on_enter", refused,
+         doing([](scene& s, entity) { s.think.on_enter(outcome::reads); }), also_in_change},
+        {"system::on_exit", refused,
+         doing([](scene& s, entity) { s.think.on_exit(outcome::reads); }), also_in_change},
+        {"system::immediate", refused, doing([](scene& s, entity) { s.think.immediate([] {}); }),
+         also_in_change},
         {"system::enable", refused, doing([](scene& s, entity) { s.think.disable(); }),
          also_in_change},
         {"system::remove", refused, doing([](scene& s, entity) { s.think.remove(); }),
@@ -263,7 +311,8 @@ std::vector<row> public_calls::scopes_buffers_and_extensions() {
              b.remove<velocity>(e);
              b.clear(e);
              b.destroy(e);
-             return b.pending() == 7;
+             b.send(cry{"from a buffer"});
+             return b.pending() == 8;
          }},
         {"submit", reads, doing([](scene& s, entity) {
              command_buffer b{s.w};
@@ -278,6 +327,17 @@ std::vector<row> public_calls::scopes_buffers_and_extensions() {
          [](scene& s, entity, unsigned) {
              return s.w.find_extension<old_extension>() != nullptr &&
                     s.w.find_extension<new_extension>() == nullptr;
+         }},
+        {"set_state", recorded, doing([](scene& s, entity) { s.w.set_state(stage::second); })},
+        {"the first set_state", refused,
+         doing([](scene& s, entity) { s.w.set_state(new_stage::first); })},
+        {"state", reads,
+         [](scene& s, entity, unsigned) { return s.w.state<stage>() == stage::first; }},
+        {"use", reads, doing([](scene& s, entity) { s.w.use<old_module>(); })},
+        {"use of a new module", refused, doing([](scene& s, entity) { s.w.use<new_module>(); })},
+        {"has_module", reads,
+         [](scene& s, entity, unsigned) {
+             return s.w.has_module<old_module>() && !s.w.has_module<new_module>();
          }},
     };
 }

@@ -33,6 +33,9 @@ TEST(phase_handles, hooks) {
 TEST(phase_handles, observers) {
     test_all(public_calls::observers());
 }
+TEST(phase_handles, events) {
+    test_all(public_calls::events());
+}
 TEST(phase_handles, systems) {
     test_all(public_calls::systems());
 }

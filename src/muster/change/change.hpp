@@ -41,6 +41,7 @@ enum class change_kind : std::uint8_t {
     copy_fragment,
     reserve,
     batch,   // applies the preceding changes of its group to all entities that it finds
+    record,  // only in journals: a record of a `scoped_log`
     replay,  // only in recorders: the room that describes the change replays it
 };
 

@@ -23,6 +23,11 @@ public:
     [[nodiscard]] bool is_only_deferred() const noexcept {
         return busy_ - scope_unit < entity_hooks_bit - scope_unit;
     }
+    /// Whether what is not stored in entities changes at once: no scope is open, and neither a change
+    /// nor a phase is active.
+    [[nodiscard]] bool is_immediate() const noexcept { return reasons() == 0; }
+    /// Whether scopes are open, and neither a change nor a phase is active.
+    [[nodiscard]] bool is_scoped() const noexcept { return reasons() - scope_unit < depth_limit; }
     /// The number of open scopes.
     [[nodiscard]] std::uint32_t depth() const noexcept { return static_cast<std::uint32_t>(busy_); }
     /// Whether user code of a component runs inside a change.
@@ -88,7 +93,12 @@ public:
     bool is_applying_submitted = false;
 
 private:
+    [[nodiscard]] std::uint64_t reasons() const noexcept {
+        return busy_ & ~(entity_hooks_bit | tracking_bit);
+    }
+
     static constexpr std::uint64_t scope_unit = 1;
+    static constexpr std::uint64_t depth_limit = (std::uint64_t{1} << 32) - 1;
     static constexpr std::uint64_t entity_hooks_bit = std::uint64_t{1} << 32;
     static constexpr std::uint64_t change_unit = std::uint64_t{1} << 33;
     static constexpr std::uint64_t tracking_bit = std::uint64_t{1} << 62;

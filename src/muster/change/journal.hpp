@@ -16,6 +16,7 @@
 #include <muster/base/arena.hpp>
 #include <muster/base/array_list.hpp>
 #include <muster/change/change.hpp>
+#include <muster/change/scoped_log.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,8 @@ struct chunk_data;
 struct journal_entry {
     fragment_data* fragment;  // null: the change has no fragment, or the fragment was destroyed
     void* value;              // a component: owned; null: a tag, or the value was moved out.
-                              // `save`: a `saved_value`. Other kinds: a `journal_note`, or null
+                              // `save`: a `saved_value`. `record`: a `scoped_log`, or null if it
+                              // was delivered. Other kinds: a `journal_note`, or null
     std::uint32_t group;
     std::uint32_t previous;  // previous entry of the group, or `journal::none`
     change_kind kind;
@@ -82,6 +84,8 @@ struct journal_group {
     std::uint32_t shadowed;
     bool is_barrier;
     bool is_new_entity;  // the entity was created in the same scope as the group
+    bool has_records =
+        false;  // of `scoped_log`s; such a group has no entity, and separates nothing
 };
 
 class MUSTER_API journal {
@@ -99,7 +103,16 @@ public:
     journal(const journal&) = delete;
     journal& operator=(const journal&) = delete;
 
-    [[nodiscard]] position now() const noexcept { return now_; }
+    /// Returns the position after the last entry, to which the caller may rewind the journal.
+    [[nodiscard]] position now() const noexcept {
+        capture();
+        return now_;
+    }
+    /// Like `now`, for a caller that also calls `capture` before it may rewind.
+    [[nodiscard]] const position& peek() const noexcept { return now_; }
+    void capture() const noexcept { ++captures_; }
+    /// Increases whenever a position is captured. Until then, a log may add to its last record.
+    [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
     [[nodiscard]] bool empty() const noexcept { return now_.groups == 0; }
     [[nodiscard]] std::uint32_t size() const noexcept { return now_.groups; }
     [[nodiscard]] journal_entry& entry(std::uint32_t index) const noexcept {
@@ -121,7 +134,8 @@ public:
         reserve_one();
         const std::uint32_t open = now_.segment > done_ ? now_.segment : done_;
         const std::uint32_t last = now_.groups - 1;
-        const bool is_last = now_.groups > open && groups_[last].id == e;
+        const bool is_last =
+            now_.groups > open && groups_[last].id == e && !groups_[last].has_records;
         if (is_last) return append(last, kind, fragment);
         const bool is_new = low_bits(e) > highest_;  // as when a loop visits rows in order of ids
         return append(is_new ? add_group(e, false) : ensure(e, open), kind, fragment);
@@ -149,6 +163,15 @@ public:
     journal_entry& extend_barrier(change_kind kind, fragment_data* fragment) {
         reserve_one();
         return append(now_.groups - 1, kind, fragment);
+    }
+    /// Notes that a log has one more record. The caller has called `reserve_one`.
+    void add_record(scoped_log& log) noexcept {
+        const std::uint32_t open = now_.segment > done_ ? now_.segment : done_;
+        if (records_ < open || records_ >= now_.groups || !groups_[records_].has_records) {
+            records_ = add_group(0, true);
+            groups_[records_].has_records = true;
+        }
+        append(records_, change_kind::record, nullptr).value = &log;
     }
     void annotate(journal_entry& entry, const journal_note& note) {
         entry.value = ::new (allocate(sizeof note, alignof(journal_note))) journal_note(note);
@@ -244,7 +267,7 @@ private:
     /// Returns the group of this entity, at or after `open`; adds one if there is none.
     [[nodiscard]] std::uint32_t ensure(std::uint64_t e, std::uint32_t open);
     std::uint32_t add_group(std::uint64_t e, bool is_barrier) noexcept {
-        groups_[now_.groups] = {e, none, none, is_barrier, false};
+        groups_[now_.groups] = {e, none, none, is_barrier, false, false};
         if (low_bits(e) > highest_) highest_ = low_bits(e);
         return now_.groups++;
     }
@@ -260,9 +283,11 @@ private:
     void widen();
 
     position now_;
+    mutable std::uint64_t captures_ = 1;
     std::uint32_t done_ = 0;     // groups before this one are closed; see `begin`
     std::uint32_t epoch_ = 1;    // current epoch of `places_`; never 0
     std::uint32_t highest_ = 0;  // no group has an id with low bits above this
+    std::uint32_t records_ = 0;  // the last group with records, if it `has_records`
     raw_array<journal_entry> entries_;
     raw_array<journal_group> groups_;
     raw_array<place> places_;   // hash table by the low bits of ids, which rarely collide

@@ -235,6 +235,12 @@ std::uint32_t parallel_recorder::record_touch(target of, const fragment_data& fr
     return into.size() - 1;
 }
 
+void parallel_recorder::record_replay(const change& given, const char* call) {
+    recording all(my_lane(call).changes);
+    my_lane(call).changes.add(given, {0, {}});
+    all.keep();
+}
+
 void parallel_recorder::forget_touch(std::uint32_t record) const noexcept {
     find_lane(&engine_)->changes.at(record).fragment = {engine_.entities.null()};
 }

@@ -55,6 +55,8 @@ public:
     /// the record in this thread's lane.
     std::uint32_t record_touch(target of, const fragment_data& fragment, std::string_view name,
                                const char* call);
+    /// Records a change that concerns no entity, which its room replays.
+    void record_replay(const change& given, const char* call);
     /// Drops the result of `record_touch`; changes recorded since stay.
     void forget_touch(std::uint32_t record) const noexcept;
     /// Returns the value that this thread has recorded last.

@@ -86,6 +86,8 @@ void transaction::rewind(const journal::position& to) noexcept {
     journal_entry gone{};
     while (journal_.pop_entry(to, gone)) {
         if (gone.kind == change_kind::save) restore(gone);
+        if (gone.kind == change_kind::record && gone.value != nullptr)
+            static_cast<scoped_log*>(gone.value)->take_back();
         end_value(gone);
     }
     // No scope begins after a scope inside of it.
@@ -408,7 +410,15 @@ void transaction::apply_changes(std::uint64_t e, bool is_new_entity) {
     if (may_repeat) last_ = step;
 }
 
+/// Delivers the records of a group: those of each log in their order.
+void transaction::deliver(const journal_group& group) noexcept {
+    for (std::uint32_t at = group.last; at != journal::none; at = journal_.entry(at).previous)
+        if (void* const log = std::exchange(journal_.entry(at).value, nullptr))
+            static_cast<scoped_log*>(log)->deliver();
+}
+
 void transaction::apply_barrier(const journal_group& group) {
+    if (group.has_records) return deliver(group);
     const journal_entry change = journal_.entry(group.last);
     const auto* const note = static_cast<const journal_note*>(change.value);  // null: none
     switch (change.kind) {

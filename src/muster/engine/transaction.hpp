@@ -90,6 +90,7 @@ private:
     void apply_changes(std::uint64_t e, bool is_new_entity);
     void destroy_now(target of, const journal_note& note, bool is_new_entity);
     void apply_barrier(const journal_group& group);
+    void deliver(const journal_group& group) noexcept;
 
     engine& engine_;
     journal& journal_;

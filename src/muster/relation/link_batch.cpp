@@ -28,11 +28,7 @@ void find(void*, void*, void* list, batch_targets& found) {
         else
             found.ids.insert(found.ids.end(), block.ids, block.ids + block.size);
     }
-    found.is_by_id = !found.ids.empty();
-    if (!found.is_by_id) return;
-    for (const chunk_data* chunk : found.chunks)
-        for (std::size_t row = 0; row < chunk->size; ++row) found.ids.push_back(chunk->id_at(row));
-    found.chunks.clear();
+    found.is_by_id = !found.ids.empty();  // a walk without an order finds either
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <muster/base/text.hpp>
 #include <muster/query/query.hpp>
 #include <muster/system/schedule.hpp>
+#include <muster/system/system_conditions.hpp>
 #include <muster/system/system_function.hpp>
 #include <muster/system/system_ref.hpp>
 
@@ -30,8 +31,8 @@ namespace MUSTER_NAMESPACE {
 /// call them, even on itself. `process` fixes the order of systems at its start; a system that is
 /// disabled or removed before its turn does not run.
 template <class Layout>
-class basic_system : public detail::system_ref<Layout> {
-    using base = detail::system_ref<Layout>;
+class basic_system : public detail::system_conditions<Layout, basic_system<Layout>> {
+    using base = detail::system_conditions<Layout, basic_system<Layout>>;
     using systems_type = detail::systems<Layout>;
 
 public:
@@ -69,6 +70,41 @@ public:
         basic_query<Layout> query(owner().entities, owner().queries);
         query.add_terms(data().asked);
         return execute_of(query, std::forward<Function>(function));
+    }
+
+    /// Calls `function(payload...)` once, outside of a scope: each change takes effect at once. So it
+    /// runs alone in `par_process`. In a scope that the caller of `process` has opened, changes are
+    /// recorded nevertheless.
+    template <class Function>
+    basic_system immediate(Function&& function) const {
+        detail::system_data& system = changed();
+        set(system.body, detail::once(owner().entities, std::forward<Function>(function)));
+        system.use.taken.clear();
+        system.use.is_exclusive = true;
+        return *this;
+    }
+
+    /// Calls `function(const E&, payload...)` for each event that it has not seen, in the order in
+    /// which they were sent. The system sees events from the moment of this call. Runs in a scope,
+    /// like `each`. An event is seen even if the function throws. See `event_reader`.
+    template <class Function>
+    basic_system each_event(Function&& function) const {
+        using kinds = detail::event_kinds<std::decay_t<Function>>;
+        detail::check_values<kinds>();
+        static_assert(kinds::fits || !detail::has_good_values<kinds>,
+                      "muster: the function of each_event takes an event by const reference, then "
+                      "its payload by value.");
+        if constexpr (kinds::fits && detail::has_good_values<kinds>) {
+            (void)changed();  // may throw: before the reader is created
+            auto& entities = owner().entities;
+            auto body = detail::body_of<Layout, kinds>(entities, &entities,
+                                                       std::forward<Function>(function));
+            auto made = detail::box_body(std::move(body), &decltype(body)::each_element);
+            note_taken(basic_query<Layout>(entities, owner().queries), typename kinds::values{},
+                       false);
+            set(data().body, std::move(made));
+        }
+        return *this;
     }
 
     template <class Query>
@@ -250,6 +286,7 @@ private:
         (detail::add_access<Vs>(all), ...);
         changed().use.taken.swap(all);
         data().use.is_taken_known = is_known;
+        data().use.is_exclusive = false;
     }
     template <class... Args, class Function>
     basic_system each_of(detail::type_list<Args...>, Function&& function) const {

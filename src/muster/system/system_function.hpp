@@ -2,6 +2,7 @@
 // chunk of its query.
 #pragma once
 
+#include <muster/event/events.hpp>
 #include <muster/query/function_parameters.hpp>
 #include <muster/query/query.hpp>
 #include <muster/query/single.hpp>
@@ -60,6 +61,25 @@ struct row_kinds<Layout, Function, Ts...> : call_kinds<basic_id<Layout>, Functio
                      typename term_traits<writable<Ts>>::value...>();
     static constexpr bool passes_by_value =
         !fits && row_kinds::template takes_by_value<typename term_traits<Ts>::type...>;
+};
+
+/// The kinds of a function of `each_event`: its events, as a range, become the first of its values.
+template <class Components, class Values>
+struct event_values {
+    using values = Values;
+    static constexpr bool fits = false;
+};
+template <class E, class... Vs>
+struct event_values<type_list<const E&>, type_list<Vs...>> {
+    using values = type_list<events<const E>, Vs...>;
+    static constexpr bool fits = is_event<E>;
+};
+template <class Function>
+struct event_kinds : call_kinds<void, Function> {
+    using base = call_kinds<void, Function>;
+    using split = event_values<typename base::components, typename base::values>;
+    using values = typename split::values;
+    static constexpr bool fits = base::is_ordered && split::fits;
 };
 
 /// Refuses a function that does not take the components of its query.
@@ -215,7 +235,7 @@ template <class Layout, class Function>
     using kinds = call_kinds<void, std::decay_t<Function>>;
     check_values<kinds>();
     static_assert(kinds::components::size == 0 || kinds::refers_to_world_argument,
-                  "muster: a prologue or epilogue takes its payload by value.");
+                  "muster: a prologue, epilogue or immediate function takes its payload by value.");
     if constexpr (kinds::components::size == 0 && has_good_values<kinds>) {
         auto body = body_of<Layout, kinds>(owner, &owner, std::forward<Function>(function));
         return box_body(std::move(body), &decltype(body)::once);

@@ -9,6 +9,7 @@
 
 #include <muster/base/array_list.hpp>
 #include <muster/base/slice.hpp>
+#include <muster/event/send_event.hpp>
 #include <muster/fwd.hpp>
 #include <muster/relation/link_argument.hpp>
 #include <muster/store/store.hpp>
@@ -207,6 +208,20 @@ public:
     void clear(at_type e) { record_whole(e, "clear", kind::clear); }
     /// Records `world::destroy`.
     void destroy(at_type e) { record_whole(e, "destroy", kind::destroy); }
+
+    /// Records `world::send`.
+    template <class E>
+    void send(E&& event) {
+        using type = std::remove_cvref_t<E>;
+        constexpr bool fits = detail::is_event<type> && std::is_constructible_v<type, E&&>;
+        static_assert(fits, "muster: send takes an object that can be moved or copied.");
+        store_.require();
+        if constexpr (fits) {
+            detail::recording all(*changes_);
+            changes_->add(detail::describe_event<type, E>(event), {0, {}});
+            all.keep();
+        }
+    }
 
     /// Returns the number of commands not yet submitted; `spawn` with two components is three.
     /// O(1).

@@ -5,6 +5,7 @@
 #include <muster/world/world_base.hpp>
 
 #include <muster/entity/name_table.hpp>
+#include <muster/event/event_log.hpp>
 #include <muster/id/living_iterator.hpp>
 
 #include <cstddef>
@@ -115,6 +116,8 @@ public:
     /// alive; the others are destroyed, and the first exception is rethrown. O(keys, values, chunks
     /// and their fragments). Refused in a phase.
     void reset(std::source_location where = std::source_location::current()) {
+        store_.gate.refuse_in_scope("reset");
+        detail::event_logs::clear(store_);
         store_.destroyer.reset(where);
     }
 

@@ -9,9 +9,11 @@
 //     value_calls       components by fragment
 //     query_calls       queries; counting, clearing, copying, searching, sorting
 //     hook_calls        hooks and observers
+//     event_calls       events
 //     system_calls      systems
 //     thread_calls      scopes, and the changes of other threads
 //     extension_calls   objects that live and end with the world
+//     program_calls     states and modules
 //     relation_calls    links between entities
 //     prefab_calls      copies of trees, and prefabs that inherit
 //     basic_world       construction
