@@ -167,6 +167,8 @@ private:
     // ---- sending -------------------------------------------------------------------------------
 
     int next() { return ++last_number_; }
+    /// The first of ten numbers.
+    int next_ten() { return (last_number_ += 10) - 9; }
     void send(int number) {
         note("send", number);
         if (number % 2 == 0) {
@@ -187,8 +189,7 @@ private:
             scopes_.back().spawned.push_back(number);
     }
     void send_in_phase() {
-        const int number = 10 * next();
-        last_number_ = number + 10;
+        const int number = next_ten();
         note("phase", number);
         w_.query<const token>().par_each(threads_, static_cast<std::size_t>(1 + roll(3)),
                                          [&](const token& t) {
@@ -197,8 +198,7 @@ private:
         for (int i = 0; i < 7; i += 2) model_send(number + i);
     }
     void send_in_loop() {
-        const int number = 10 * next();
-        last_number_ = number + 10;
+        const int number = next_ten();
         const bool throws = roll(3) == 0;
         note(throws ? "failing loop" : "loop", number);
         try {
