@@ -69,6 +69,7 @@ template <class E>
 class event_reader;
 template <class Layout = layouts::bound>
 class basic_system;
+struct frame;
 struct system_timings;
 struct system_conflict;
 class executor;

@@ -1,4 +1,4 @@
-// expect: muster: a prologue or epilogue takes its payload by value.
+// expect: muster: a prologue, epilogue or immediate function takes its payload by value.
 #include <muster/muster.hpp>
 
 struct position {

@@ -57,7 +57,7 @@ std::optional<errc> documented(const place& where, const row& tested) {
             tested.in_phase == outcome::refused || tested.in_phase == outcome::recorded;
         if (is_one_of(tested, {"entities, while others spawn"})) return std::nullopt;  // it reads
         return (is_change && tested.is_refused_in_change) ||
-                       is_one_of(tested, {"par_each", "system::each of a new type"})
+                       is_one_of(tested, {"par_each", "par_reduce", "system::each of a new type"})
                    ? std::optional(errc::in_scope)
                    : std::nullopt;
     }
@@ -67,7 +67,8 @@ std::optional<errc> documented(const place& where, const row& tested) {
         return errc::unbalanced_scope;
     if (where.where != free &&
         is_one_of(tested, {"reset", "collect_garbage", "recycle_tombstones", "sort", "sort_like",
-                           "sort a new type", "place_before", "sort_sources", "arrange"}))
+                           "sort a new type", "place_before", "sort_sources", "arrange",
+                           "use of a new module"}))
         return errc::in_scope;
     if (is_one_of(tested, {"sort a new type"}) && !muster::detail::sparse_by_default)
         return errc::not_sparse;

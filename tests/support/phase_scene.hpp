@@ -91,6 +91,15 @@ struct open_world : world {
 
 inline constexpr unsigned thread_count = 4;
 
+enum class stage { first, second };
+enum class new_stage { first };
+struct old_module {
+    explicit old_module(world&) {}
+};
+struct new_module {
+    explicit new_module(world& w) { w.system("of a new module"); }
+};
+
 /// A world with one of everything, and an own entity for each thread.
 struct scene {
     open_world w;
@@ -141,6 +150,8 @@ struct scene {
         w.touch<position>(own[1]);
         w.set_single(config{1});
         w.extension<old_extension>();
+        w.use<old_module>();
+        w.set_state(stage::first);
         w.on_assign(health, [this](entity, int&) { ++hook_calls; });
         w.on_set<position>([this](entity, position&) { ++hook_calls; });
         w.send(cry{"first"});
@@ -183,8 +194,9 @@ struct scene {
              << paused->connected() << ' ' << (think && think.is_enabled())
              << bool(w.find_system("new")) << bool(w.find_system("think")) << ' '
              << w.has_single<counters>() << w.has_single<config>()
-             << (w.find_extension<new_extension>() != nullptr) << ' ' << hook_calls << " heard "
-             << heard.size();
+             << (w.find_extension<new_extension>() != nullptr) << w.has_module<new_module>() << ' '
+             << (code_of([&] { (void)w.state<stage>(); }) ? -1 : static_cast<int>(w.state<stage>()))
+             << ' ' << hook_calls << " heard " << heard.size();
         return made.str();
     }
 };

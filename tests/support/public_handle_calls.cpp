@@ -271,6 +271,21 @@ std::vector<row> public_calls::systems() {
          also_in_change},
         {"system::after", refused, doing([](scene& s, entity) { s.think.after("act"); }),
          also_in_change},
+        {"system::every", refused, doing([](scene& s, entity) { s.think.every(1); }),
+         also_in_change},
+        {"system::fixed", refused, doing([](scene& s, entity) { s.think.fixed(1); }),
+         also_in_change},
+        {"system::run_if", refused,
+         doing([](scene& s, entity) { s.think.run_if([](const world&) { return true; }); }),
+         also_in_change},
+        {"system::in", refused, doing([](scene& s, entity) { s.think.in(outcome::reads); }),
+         also_in_change},
+        {"system::on_enter", refused,
+         doing([](scene& s, entity) { s.think.on_enter(outcome::reads); }), also_in_change},
+        {"system::on_exit", refused,
+         doing([](scene& s, entity) { s.think.on_exit(outcome::reads); }), also_in_change},
+        {"system::immediate", refused, doing([](scene& s, entity) { s.think.immediate([] {}); }),
+         also_in_change},
         {"system::enable", refused, doing([](scene& s, entity) { s.think.disable(); }),
          also_in_change},
         {"system::remove", refused, doing([](scene& s, entity) { s.think.remove(); }),
@@ -312,6 +327,17 @@ std::vector<row> public_calls::scopes_buffers_and_extensions() {
          [](scene& s, entity, unsigned) {
              return s.w.find_extension<old_extension>() != nullptr &&
                     s.w.find_extension<new_extension>() == nullptr;
+         }},
+        {"set_state", recorded, doing([](scene& s, entity) { s.w.set_state(stage::second); })},
+        {"the first set_state", refused,
+         doing([](scene& s, entity) { s.w.set_state(new_stage::first); })},
+        {"state", reads,
+         [](scene& s, entity, unsigned) { return s.w.state<stage>() == stage::first; }},
+        {"use", reads, doing([](scene& s, entity) { s.w.use<old_module>(); })},
+        {"use of a new module", refused, doing([](scene& s, entity) { s.w.use<new_module>(); })},
+        {"has_module", reads,
+         [](scene& s, entity, unsigned) {
+             return s.w.has_module<old_module>() && !s.w.has_module<new_module>();
          }},
     };
 }

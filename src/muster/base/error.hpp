@@ -56,6 +56,8 @@ enum class errc : unsigned char {
     still_related,      ///< the entity has sources that refuse its destruction
     not_a_relation,     ///< the fragment is not a relation
     inherited_component,  ///< the entity only inherits the component
+    bad_interval,         ///< an interval, a step or a number of steps makes no sense
+    module_circle,        ///< modules use each other in a circle
     bad_json,             ///< the text is not JSON, or not of the type
     out_of_memory,        ///< for error handlers only; with exceptions it is `std::bad_alloc`
 };
@@ -100,6 +102,8 @@ enum class errc : unsigned char {
     case errc::still_related: return "still_related";
     case errc::not_a_relation: return "not_a_relation";
     case errc::inherited_component: return "inherited_component";
+    case errc::bad_interval: return "bad_interval";
+    case errc::module_circle: return "module_circle";
     case errc::bad_json: return "bad_json";
     case errc::out_of_memory: return "out_of_memory";
     }

@@ -165,16 +165,4 @@ private:
     array_list<event_log*> all_;  // in the order of their creation
 };
 
-/// Guard: ends a frame when it is destroyed.
-class frame_guard {
-public:
-    explicit frame_guard(const engine& owner) noexcept : owner_(owner) {}
-    frame_guard(const frame_guard&) = delete;
-    frame_guard& operator=(const frame_guard&) = delete;
-    ~frame_guard() { event_logs::end_frame(owner_); }
-
-private:
-    const engine& owner_;
-};
-
 }  // namespace MUSTER_NAMESPACE::detail

@@ -102,11 +102,20 @@ template <class Layout>
 template <class... Values>
 void detail::systems<Layout>::run_parallel(executor& threads, slice<system_data* const> some,
                                            const Values&... values) {
-    entities.gate.refuse_in_change("process");
-    entities.parallel.apply_submitted();
+    begin("process");
     const payload_value given[] = {payload_of(values)..., {}};
     all.run_parallel(phase_host::of(entities.parallel, queries), threads, some,
                      {given, sizeof...(Values)}, entities.current_system);
+}
+
+template <class Layout>
+template <class... Values>
+void detail::systems<Layout>::run_frame_parallel(executor& threads, const void* of,
+                                                 const Values&... values) {
+    begin("process_all");
+    const payload_value given[] = {payload_of(values)..., {}};
+    all.run_frame_parallel({of, entities, states}, phase_host::of(entities.parallel, queries),
+                           threads, {given, sizeof...(Values)}, entities.current_system);
 }
 
 }  // namespace MUSTER_NAMESPACE

@@ -49,6 +49,29 @@ bool access_marks::has_conflict(slice<const access> all) const {
 void parallel_stage::run(const system_plan::step* steps, std::size_t at, std::size_t group) {
     system_data& system = *steps[at].system;
     if (!system.is_enabled || system.is_gone) return pass(system);
+    if (system.when.get() != nullptr && run_.world != nullptr)
+        return run_when_due(steps, at, group);
+    run_now(steps, at, group);
+}
+
+/// Runs a system with conditions. Members that run several times wait for each other.
+void parallel_stage::run_when_due(const system_plan::step* steps, std::size_t at,
+                                  std::size_t group) {
+    const system_data& system = *steps[at].system;
+    if (system.when.get()->ask_world()) flush();
+    const turns due = system.when.get()->decide(system.name, given_, run_.world);
+    if (due.count == 0) return pass(system);
+    if (due.step == 0) return run_now(steps, at, group);
+    const payload outer = std::exchange(given_, stepped_.emplace_back(given_, due.step).values());
+    for (std::uint32_t i = 0; i < due.count && system.is_enabled && !system.is_gone; ++i) {
+        if (i != 0) flush();
+        run_now(steps, at, group);
+    }
+    given_ = outer;
+}
+
+void parallel_stage::run_now(const system_plan::step* steps, std::size_t at, std::size_t group) {
+    system_data& system = *steps[at].system;
     const std::size_t here = turns_.size();
     turns_.push_back({&system, group, 0});
     call_exclusively(here, system.prologue);
@@ -79,7 +102,7 @@ void parallel_stage::flush() {
         works.push_back(
             {.call = body.call,
              .function = body.function.room,
-             .given = given_,
+             .given = unit.given,
              .rows = body.rows != nullptr ? body.rows(body.function.room) : shared_rows{},
              .system = system.name,
              .touched = unit.touched,
@@ -95,7 +118,7 @@ void parallel_stage::call_exclusively(std::size_t at, const system_function& wha
     if (what.call == nullptr) return;
     flush();
     const stopwatch watch;
-    call_function(*turns_[at].system, what, given_, current_system_);
+    call_function(*turns_[at].system, what, given_, run_.current_system);
     turns_[at].took += watch.elapsed();
 }
 
@@ -103,7 +126,7 @@ void parallel_stage::add(std::size_t at) {
     const system_data& system = *turns_[at].system;
     if (system.body.call == nullptr) return pass(system);
     if (!system.use.is_known()) return call_exclusively(at, system.body);
-    member made{at, system.use.all()};
+    member made{at, given_, system.use.all()};
     const slice<const access> touched(made.touched.data(), made.touched.size());
     if (touched_.has_conflict(touched) || ordered_.is_ordered_with(system)) flush();
     touched_.add(touched);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -49,16 +50,16 @@ private:
 /// Runs systems, several functions at the same time where that is allowed.
 class parallel_stage {
 public:
-    parallel_stage(const phase_host& host, executor& threads, payload given,
-                   std::string_view& current_system, bool is_timed)
-        : host_(host),
-          threads_(threads),
-          given_(given),
-          current_system_(current_system),
-          is_timed_(is_timed) {}
+    parallel_stage(const phase_host& host, executor& threads, const schedule_run& run,
+                   bool is_timed)
+        : host_(host), threads_(threads), run_(run), given_(run.given), is_timed_(is_timed) {}
 
     /// Runs a system and its members, one after another unless they can share a stage.
     void run(const system_plan::step* steps, std::size_t at) { run(steps, at, no_group); }
+    /// Like `run`, whatever the conditions of the system are.
+    void run_now(const system_plan::step* steps, std::size_t at) { run_now(steps, at, no_group); }
+    /// Runs the functions that wait. Their recorded changes are then applied.
+    void flush();
     /// Runs the remaining functions and records all timings.
     void finish();
 
@@ -74,20 +75,23 @@ private:
     /// A function of the stage.
     struct member {
         std::size_t turn;
+        payload given;
         array_list<access> touched;
     };
 
     void run(const system_plan::step* steps, std::size_t at, std::size_t group);
-    void flush();
+    void run_when_due(const system_plan::step* steps, std::size_t at, std::size_t group);
+    void run_now(const system_plan::step* steps, std::size_t at, std::size_t group);
     void call_exclusively(std::size_t at, const system_function& what);
     void add(std::size_t at);
     void pass(const system_data& system);
 
     const phase_host& host_;
     executor& threads_;
-    payload given_;
-    std::string_view& current_system_;
+    const schedule_run run_;
+    payload given_;  // that of the run, or of the current step of a group
     bool is_timed_;
+    std::deque<stepped_payload> stepped_;
     std::vector<turn> turns_;
     // The stage: functions that will run in parallel.
     std::vector<member> all_;

@@ -3,6 +3,7 @@
 
 #include <muster/base/config.hpp>
 #include <muster/base/slice.hpp>
+#include <muster/system/frame.hpp>
 #include <muster/type/type_index.hpp>
 
 #include <cstddef>
@@ -31,7 +32,10 @@ template <class T>
 payload_value payload_of(const T& given) {
     payload_value made{__builtin_addressof(given), ensure_type_index<T>()};
     made.type_name = type_name<T>();
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (std::is_same_v<T, frame>) {
+        made.kind = payload_value::number::real;
+        made.real = given.dt;
+    } else if constexpr (std::is_arithmetic_v<T>) {
         if constexpr (std::is_floating_point_v<T>) {
             made.kind = payload_value::number::real;
             made.real = static_cast<double>(given);
@@ -61,7 +65,9 @@ T take_payload(payload given, std::size_t place) {
     const payload_value& value = given[place];
     // SAFETY: the type indices are equal, so the value is a T.
     if (value.type == ensure_type_index<T>()) return *static_cast<const T*>(value.value);
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (std::is_same_v<T, frame>) {
+        if (value.kind == number::real) return {value.real};
+    } else if constexpr (std::is_floating_point_v<T>) {
         // A real number may be rounded; an integer must stay exact.
         const auto stays = [](auto from) {
             return static_cast<long double>(static_cast<T>(from)) == static_cast<long double>(from);

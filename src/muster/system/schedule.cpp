@@ -1,5 +1,7 @@
 #include <muster/base/error.hpp>
+#include <muster/base/scope_guard.hpp>
 #include <muster/base/text.hpp>
+#include <muster/event/event_log.hpp>
 #include <muster/system/parallel_stage.hpp>
 #include <muster/system/phase.hpp>
 #include <muster/system/schedule.hpp>
@@ -80,6 +82,10 @@ system_data& schedule::get(std::string_view name, const char* call,
         raise(errc::unknown_system,
               text("no system has the name \"", name, "\"", place_of(call, where)));
     return *found;
+}
+
+std::uint64_t schedule::last_number() const noexcept {
+    return parts_->systems.last_number();
 }
 
 system_data* schedule::find_group(std::uint64_t id) const noexcept {
@@ -203,33 +209,52 @@ void schedule::run(slice<system_data* const> some, payload given,
     for (system_data* system : some)
         if (system != nullptr) put_in_order(*system);
     const running_guard guard(*this);  // until the end, removed systems and old steps stay alive
-    if (some.size() == 1 && some[0] != nullptr)
-        return run_one(some[0]->plan.steps.data(), 0, given, current_system);
+    const schedule_run run{given, current_system};
+    if (some.size() == 1 && some[0] != nullptr) return run_one(some[0]->plan.steps.data(), 0, run);
     std::vector<const system_plan::step*> starts;
     for (const system_data* system : some)
         if (system != nullptr) starts.push_back(system->plan.steps.data());
-    for (const system_plan::step* step : starts) run_one(step, 0, given, current_system);
+    for (const system_plan::step* step : starts) run_one(step, 0, run);
 }
 
-void schedule::run_one(const system_plan::step* steps, std::size_t at, payload given,
-                       std::string_view& current_system) {
-    system_data& system = *steps[at].system;
+void schedule::run_one(const system_plan::step* steps, std::size_t at, const schedule_run& run) {
+    const system_data& system = *steps[at].system;
     if (!system.is_enabled || system.is_gone) return;
-    if (!is_timed) return run_parts(steps, at, given, current_system);
-    const stopwatch watch;
-    run_parts(steps, at, given, current_system);
-    system.time.add(watch.elapsed());
+    if (system.when.get() != nullptr) [[unlikely]]
+        return run_when_due(steps, at, run);
+    run_now(steps, at, run);
 }
 
-void schedule::run_parts(const system_plan::step* steps, std::size_t at, payload given,
-                         std::string_view& current_system) {
+void schedule::run_now(const system_plan::step* steps, std::size_t at, const schedule_run& run) {
+    if (!is_timed) return run_parts(steps, at, run);
+    const stopwatch watch;
+    run_parts(steps, at, run);
+    steps[at].system->time.add(watch.elapsed());
+}
+
+void schedule::run_parts(const system_plan::step* steps, std::size_t at, const schedule_run& run) {
     system_data& system = *steps[at].system;
     const std::size_t end = steps[at].end;
-    call_function(system, system.prologue, given, current_system);
-    call_function(system, system.body, given, current_system);
-    for (std::size_t next = at + 1; next < end; next = steps[next].end)
-        run_one(steps, next, given, current_system);
-    call_function(system, system.epilogue, given, current_system);
+    call_function(system, system.prologue, run.given, run.current_system);
+    call_function(system, system.body, run.given, run.current_system);
+    for (std::size_t next = at + 1; next < end; next = steps[next].end) run_one(steps, next, run);
+    call_function(system, system.epilogue, run.given, run.current_system);
+}
+
+/// Runs a system with conditions.
+void schedule::run_when_due(const system_plan::step* steps, std::size_t at,
+                            const schedule_run& run) {
+    if (run.world == nullptr) return run_now(steps, at, run);
+    const system_data& system = *steps[at].system;
+    const turns due = system.when.get()->decide(system.name, run.given, run.world);
+    if (due.step == 0) {
+        if (due.count != 0) run_now(steps, at, run);
+        return;
+    }
+    const stepped_payload stepped(run.given, due.step);
+    const schedule_run each{stepped.values(), run.current_system, run.world};
+    for (std::uint32_t i = 0; i < due.count && system.is_enabled && !system.is_gone; ++i)
+        run_now(steps, at, each);
 }
 
 void call_function(system_data& system, const system_function& what, payload given,
@@ -255,9 +280,83 @@ void schedule::run_parallel(const phase_host& host, executor& threads,
     std::vector<const system_plan::step*> starts;
     for (const system_data* system : some)
         if (system != nullptr) starts.push_back(system->plan.steps.data());
-    parallel_stage all(host, threads, given, current_system, is_timed);
+    parallel_stage all(host, threads, {given, current_system}, is_timed);
     for (const system_plan::step* step : starts) all.run(step, 0);
     all.finish();
+}
+
+// ---- frames ------------------------------------------------------------------------------------
+
+namespace {
+
+/// Calls `run(at)` for the systems that concern a moment of a change of states, with their members,
+/// if the conditions of their groups hold. `before_asking()` precedes functions of `run_if`.
+template <class Ask, class Run>
+void each_concerned(const system_plan::step* steps, const void* world,
+                    state_condition::moment moment, Ask before_asking, Run run) {
+    for (std::size_t at = 0; at < steps[0].end;) {
+        const system_data& system = *steps[at].system;
+        const conditions* const when = system.when.get();
+        const std::size_t end = steps[at].end;
+        if (when != nullptr && when->ask_world()) before_asking();
+        if (!system.is_enabled || system.is_gone ||
+            (when != nullptr && !when->hold(system.name, world))) {
+            at = end;
+        } else if (when == nullptr || !when->concern_changes()) {
+            ++at;
+        } else {
+            if (when->concern(moment)) run(at);
+            at = end;
+        }
+    }
+}
+
+}  // namespace
+
+/// Calls `pass(steps, moment)` for both moments of a change of states, if there is one, and then
+/// `pass(steps, in)` for all other systems.
+template <class Pass>
+void schedule::run_passes(const frame_start& begun, Pass pass) {
+    put_in_order(top_);
+    const running_guard guard(*this);
+    const system_plan::step* const steps = top_.plan.steps.data();
+    const bool is_outermost = !std::exchange(is_in_frame_, true);
+    const scope_guard end_frame([&] {
+        is_in_frame_ = !is_outermost;
+        if (is_outermost) event_logs::end_frame(begun.owner);
+    });
+    if (is_outermost && begun.states.begin_frame(begun.owner)) [[unlikely]] {
+        pass(steps, state_condition::moment::on_exit);
+        begun.states.change();
+        const scope_guard settle([&] { begun.states.settle(); });
+        pass(steps, state_condition::moment::on_enter);
+    }
+    pass(steps, state_condition::moment::in);
+}
+
+void schedule::run_frame(const frame_start& begun, payload given,
+                         std::string_view& current_system) {
+    const schedule_run run{given, current_system, begun.world};
+    run_passes(begun, [&](const system_plan::step* steps, state_condition::moment moment) {
+        if (moment == state_condition::moment::in) return run_one(steps, 0, run);
+        each_concerned(
+            steps, run.world, moment, [] {}, [&](std::size_t at) { run_now(steps, at, run); });
+    });
+}
+
+void schedule::run_frame_parallel(const frame_start& begun, const phase_host& host,
+                                  executor& threads, payload given,
+                                  std::string_view& current_system) {
+    run_passes(begun, [&](const system_plan::step* steps, state_condition::moment moment) {
+        parallel_stage stage(host, threads, {given, current_system, begun.world}, is_timed);
+        if (moment == state_condition::moment::in)
+            stage.run(steps, 0);
+        else
+            each_concerned(
+                steps, begun.world, moment, [&] { stage.flush(); },
+                [&](std::size_t at) { stage.run_now(steps, at); });
+        stage.finish();
+    });
 }
 
 std::vector<system_conflict> schedule::conflicts(system_data* system) {

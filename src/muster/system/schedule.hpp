@@ -41,6 +41,21 @@ class executor;
 namespace detail {
 
 struct phase_host;
+struct engine;
+
+/// A frame of a world.
+struct frame_start {
+    const void* world;  // for the functions of `run_if`
+    const engine& owner;
+    state_table& states;
+};
+
+/// What a run passes to its systems.
+struct schedule_run {
+    payload given;
+    std::string_view& current_system;
+    const void* world = nullptr;  // null: no frame, so conditions do not count
+};
 
 class MUSTER_API schedule {
 public:
@@ -69,6 +84,8 @@ public:
     [[nodiscard]] system_data& get(std::uint64_t number) const;
     /// Returns the group that an id stands for, or null if there is none.
     [[nodiscard]] system_data* find_group(std::uint64_t id) const noexcept;
+    /// The number of the system that was added last; 0 if there was none.
+    [[nodiscard]] std::uint64_t last_number() const noexcept;
     system_data& ensure_group(std::uint64_t id, std::string_view name);
     /// Removes a system. Its members then have no group. `std::bad_alloc` changes nothing.
     void remove(system_data& system);
@@ -93,6 +110,11 @@ public:
     /// when all are done, in order.
     void run_parallel(const phase_host& host, executor& threads, slice<system_data* const> some,
                       payload given, std::string_view& current_system);
+    /// Runs a frame: first the systems that a change of states concerns, then the systems without a
+    /// group, as often as their conditions demand. A frame inside of a frame changes no states.
+    void run_frame(const frame_start& begun, payload given, std::string_view& current_system);
+    void run_frame_parallel(const frame_start& begun, const phase_host& host, executor& threads,
+                            payload given, std::string_view& current_system);
     [[nodiscard]] std::vector<system_conflict> conflicts(system_data* system);
     /// Returns the names of the systems that `run` would run, even if disabled, each group before
     /// its members. Null: none.
@@ -106,10 +128,12 @@ private:
     static constexpr std::uint64_t first_missing = std::uint64_t{1} << 63;
     struct parts;
     class running_guard;
-    void run_one(const system_plan::step* steps, std::size_t at, payload given,
-                 std::string_view& current_system);
-    void run_parts(const system_plan::step* steps, std::size_t at, payload given,
-                   std::string_view& current_system);
+    template <class Pass>
+    void run_passes(const frame_start& begun, Pass pass);
+    void run_one(const system_plan::step* steps, std::size_t at, const schedule_run& run);
+    void run_when_due(const system_plan::step* steps, std::size_t at, const schedule_run& run);
+    void run_now(const system_plan::step* steps, std::size_t at, const schedule_run& run);
+    void run_parts(const system_plan::step* steps, std::size_t at, const schedule_run& run);
     /// The members of a group; null: of the top.
     [[nodiscard]] system_links& links_of(system_data* group) noexcept;
     void append(system_data* group, system_data& system) noexcept;
@@ -122,6 +146,7 @@ private:
     system_data top_;          // the group of all systems without a group
     std::uint64_t epoch_ = 1;  // of the order: changes with groups and constraints
     std::uint32_t running_ = 0;
+    bool is_in_frame_ = false;
 };
 
 }  // namespace detail

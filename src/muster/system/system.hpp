@@ -9,6 +9,7 @@
 #include <muster/base/text.hpp>
 #include <muster/query/query.hpp>
 #include <muster/system/schedule.hpp>
+#include <muster/system/system_conditions.hpp>
 #include <muster/system/system_function.hpp>
 #include <muster/system/system_ref.hpp>
 
@@ -30,8 +31,8 @@ namespace MUSTER_NAMESPACE {
 /// call them, even on itself. `process` fixes the order of systems at its start; a system that is
 /// disabled or removed before its turn does not run.
 template <class Layout>
-class basic_system : public detail::system_ref<Layout> {
-    using base = detail::system_ref<Layout>;
+class basic_system : public detail::system_conditions<Layout, basic_system<Layout>> {
+    using base = detail::system_conditions<Layout, basic_system<Layout>>;
     using systems_type = detail::systems<Layout>;
 
 public:
@@ -69,6 +70,18 @@ public:
         basic_query<Layout> query(owner().entities, owner().queries);
         query.add_terms(data().asked);
         return execute_of(query, std::forward<Function>(function));
+    }
+
+    /// Calls `function(payload...)` once, outside of a scope: each change takes effect at once. So it
+    /// runs alone in `par_process`. In a scope that the caller of `process` has opened, changes are
+    /// recorded nevertheless.
+    template <class Function>
+    basic_system immediate(Function&& function) const {
+        detail::system_data& system = changed();
+        set(system.body, detail::once(owner().entities, std::forward<Function>(function)));
+        system.use.taken.clear();
+        system.use.is_exclusive = true;
+        return *this;
     }
 
     /// Calls `function(const E&, payload...)` for each event that it has not seen, in the order in
@@ -273,6 +286,7 @@ private:
         (detail::add_access<Vs>(all), ...);
         changed().use.taken.swap(all);
         data().use.is_taken_known = is_known;
+        data().use.is_exclusive = false;
     }
     template <class... Args, class Function>
     basic_system each_of(detail::type_list<Args...>, Function&& function) const {

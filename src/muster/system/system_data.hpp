@@ -9,6 +9,7 @@
 #include <muster/change/lane.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/query/terms.hpp>
+#include <muster/system/conditions.hpp>
 #include <muster/system/payload.hpp>
 #include <muster/type/boxed_value.hpp>
 
@@ -57,8 +58,11 @@ struct system_use {
     array_list<access> taken;     // by the function's arguments
     array_list<access> declared;  // by `reads` and `writes`
     bool is_taken_known = false;  // `taken` has all accesses, unless some are declared
+    bool is_exclusive = false;    // may change the world at once
 
-    [[nodiscard]] bool is_known() const noexcept { return is_taken_known || !declared.empty(); }
+    [[nodiscard]] bool is_known() const noexcept {
+        return !is_exclusive && (is_taken_known || !declared.empty());
+    }
     [[nodiscard]] array_list<access> all() const {
         array_list<access> made = taken;
         made.insert(made.end(), declared.begin(), declared.end());
@@ -89,6 +93,7 @@ struct system_data {
     bool is_enabled = true;
     bool is_gone = false;    // removed; destroyed when no system runs
     std::uint32_t node = 0;  // in the last `system_order` that has it
+    conditions_owner when;
     system_links links;
     system_plan plan;
     array_list<system_constraint> constraints;

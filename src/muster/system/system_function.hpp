@@ -235,7 +235,7 @@ template <class Layout, class Function>
     using kinds = call_kinds<void, std::decay_t<Function>>;
     check_values<kinds>();
     static_assert(kinds::components::size == 0 || kinds::refers_to_world_argument,
-                  "muster: a prologue or epilogue takes its payload by value.");
+                  "muster: a prologue, epilogue or immediate function takes its payload by value.");
     if constexpr (kinds::components::size == 0 && has_good_values<kinds>) {
         auto body = body_of<Layout, kinds>(owner, &owner, std::forward<Function>(function));
         return box_body(std::move(body), &decltype(body)::once);

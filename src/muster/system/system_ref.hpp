@@ -6,7 +6,9 @@
 #include <muster/base/text.hpp>
 #include <muster/query/query_cache.hpp>
 #include <muster/store/store.hpp>
+#include <muster/system/module_table.hpp>
 #include <muster/system/schedule.hpp>
+#include <muster/system/state_table.hpp>
 
 #include <cstdint>
 #include <source_location>
@@ -85,6 +87,14 @@ private:
     std::uint64_t number_ = 0;
 };
 
+/// Whether a first argument of `par_process` and the like is the executor.
+template <class T>
+inline constexpr bool is_executor = std::is_convertible_v<const T*, const executor*>;
+template <class... Args>
+inline constexpr bool begins_with_executor = false;
+template <class First, class... Args>
+inline constexpr bool begins_with_executor<First, Args...> = is_executor<First>;
+
 /// A target of `process`: a system, its name, or the id of a group; and the call site.
 template <class Layout>
 struct basic_target {
@@ -94,6 +104,7 @@ struct basic_target {
     std::source_location where;
 
     template <class T>
+        requires(!is_executor<T>)
     // NOLINTNEXTLINE(google-explicit-constructor): the conversion captures the call site
     basic_target(const T& target, std::source_location place = std::source_location::current())
         : where(place) {
@@ -122,6 +133,8 @@ template <class Layout>
 struct systems {
     store<Layout>& entities;
     query_cache& queries;
+    state_table states{};
+    module_table modules{};
     schedule all{};
 
     [[nodiscard]] system_data& get(const system_ref<Layout>& system) {
@@ -147,14 +160,28 @@ struct systems {
 
     template <class... Values>
     void run(slice<system_data* const> some, const Values&... values) {
-        entities.gate.refuse_in_change("process");
-        entities.parallel.apply_submitted();
+        begin("process");
         const payload_value given[] = {payload_of(values)..., {}};
         all.run(some, {given, sizeof...(Values)}, entities.current_system);
+    }
+    /// Runs a frame of this world.
+    template <class... Values>
+    void run_frame(const void* of, const Values&... values) {
+        begin("process_all");
+        const payload_value given[] = {payload_of(values)..., {}};
+        all.run_frame({of, entities, states}, {given, sizeof...(Values)}, entities.current_system);
     }
     /// Defined in <muster/system/parallel.hpp>.
     template <class... Values>
     void run_parallel(executor& threads, slice<system_data* const> some, const Values&... values);
+    template <class... Values>
+    void run_frame_parallel(executor& threads, const void* of, const Values&... values);
+
+    /// Each run begins with it.
+    void begin(const char* call) {
+        entities.gate.refuse_in_change(call);
+        entities.parallel.apply_submitted();
+    }
 };
 
 }  // namespace detail

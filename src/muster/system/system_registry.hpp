@@ -33,6 +33,8 @@ public:
     /// registry.
     void destroy_removed() noexcept;
 
+    /// The number of the system that was added last; 0 if there was none.
+    [[nodiscard]] std::uint64_t last_number() const noexcept { return last_; }
     /// These return null if there is no such system.
     [[nodiscard]] system_data* find(std::uint64_t number) const noexcept;
     [[nodiscard]] system_data* find(std::string_view name) const noexcept;

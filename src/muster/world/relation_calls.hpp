@@ -1,7 +1,7 @@
 // relation_calls: the calls of a world for relations: links between entities.
 #pragma once
 
-#include <muster/world/extension_calls.hpp>
+#include <muster/world/program_calls.hpp>
 
 #include <muster/base/scope_guard.hpp>
 #include <muster/relation/entity_range.hpp>
@@ -31,7 +31,7 @@ namespace MUSTER_NAMESPACE {
 /// `errc::not_a_relation` if the type was not defined as a relation.
 /// <muster/world/world.hpp> has the rules for every call.
 template <class Layout>
-class relation_calls : public extension_calls<Layout> {
+class relation_calls : public program_calls<Layout> {
     using ref = detail::relation_ref;
     template <class R>
     using value_of = detail::link_value_of<R>;
@@ -51,7 +51,7 @@ public:
     template <class T>
     basic_relation<T, Layout> relation(std::string_view name = {}) {
         // Not `this->template fragment`: g++ 12 finds the alias `muster::fragment` there.
-        const auto made = extension_calls<Layout>::template fragment<T>(name);
+        const auto made = program_calls<Layout>::template fragment<T>(name);
         detail::scope_guard undo([&] { store_.destroyer.rollback_spawn(made.id().value()); });
         (void)ref::define(store_, store_.catalog.open(made.id().value()),
                           detail::link_types::of<T>(), detail::relation_kind::users);
@@ -326,7 +326,7 @@ public:
 
     // ---- chunks --------------------------------------------------------------------------------
 
-    using extension_calls<Layout>::chunk;
+    using program_calls<Layout>::chunk;
     /// Returns the chunk of exactly these components and links: `w.chunk<position>(to<member_of>(guild))`
     /// the sources of a target of a grouping relation, `w.chunk<position>(level{2})` the entities at
     /// this level of `child_of`. Takes fragments, too. Throws as `chunk` without groups does;
@@ -387,7 +387,7 @@ public:
     }
 
 protected:
-    using extension_calls<Layout>::extension_calls;
+    using program_calls<Layout>::program_calls;
     using detail::world_base<Layout>::store_;
 
 private:

@@ -70,15 +70,16 @@ public:
         detail::system_data* const all[] = {systems_.find(target, "process_with")};
         systems_.run(all, values...);
     }
-    /// Runs all systems that are in no group, in their order: a frame. Passes the values as
-    /// `process_with` does. Ends the frame for events, even if a system throws; see `end_frame`.
-    /// Refused in a phase.
+    /// Runs a frame: all systems that are in no group, in their order, if their conditions hold.
+    /// Passes the values as `process_with` does. Changes of states begin the frame; see `set_state`.
+    /// A `process_all` in a system of a frame changes no states. After an exception, time has passed
+    /// only for the systems before the one that threw.
+    ///
+    /// Ends the frame for events, even if a system throws, unless it is called in a frame; see
+    /// `end_frame`. Refused in a phase.
     template <class... Values>
     void process_all(const Values&... values) {
-        store_.gate.refuse_in_change("process_all");
-        const detail::frame_guard frame(store_);
-        detail::system_data* const all[] = {&systems_.all.top()};
-        systems_.run(all, values...);
+        systems_.run_frame(static_cast<const basic_world<Layout>*>(this), values...);
     }
     /// Like `process`, on several threads. Divides the rows of each system as
     /// `basic_query::par_each` does. Consecutive systems run concurrently if none accesses what
@@ -90,6 +91,8 @@ public:
     /// of new ids. A system that must see another system's recorded changes declares `after`.
     /// Prologues, epilogues and systems with unknown accesses (see `basic_system::reads`) run
     /// alone.
+    ///
+    /// Without an executor, runs on the threads of oneTBB.
     ///
     /// Throws as `par_each` does. All recorded changes of systems that ran concurrently with the
     /// system that threw are dropped. Requires the header <muster/system/parallel.hpp>.
@@ -105,6 +108,14 @@ public:
     void par_process(executor& threads) {
         if constexpr (detail::has_parallel_header<Layout>()) systems_.run_parallel(threads, {});
     }
+    template <class... Targets>
+    void par_process(const target_type& first, const Targets&... others) {
+        if constexpr (detail::has_parallel_header<Layout>()) {
+            detail::system_data* const all[] = {systems_.find(first, "par_process"),
+                                                find_beside(first, others, "par_process")...};
+            systems_.run_parallel(default_executor<Targets...>(), all);
+        }
+    }
     /// Like `process_with`, on several threads; see `par_process`.
     template <class... Values>
     void par_process_with(executor& threads, const target_type& target, const Values&... values) {
@@ -113,15 +124,24 @@ public:
             systems_.run_parallel(threads, all, values...);
         }
     }
-    /// Like `process_all`, on several threads; see `par_process`.
+    template <class... Values>
+    void par_process_with(const target_type& target, const Values&... values) {
+        if constexpr (detail::has_parallel_header<Layout>())
+            par_process_with(default_executor<Values...>(), target, values...);
+    }
+    /// Like `process_all`, on several threads; see `par_process`. Conditions are decided on the
+    /// calling thread, when it is the system's turn. So it runs the systems that `process_all` runs.
     template <class... Values>
     void par_process_all(executor& threads, const Values&... values) {
-        if constexpr (detail::has_parallel_header<Layout>()) {
-            store_.gate.refuse_in_change("par_process_all");
-            const detail::frame_guard frame(store_);
-            detail::system_data* const all[] = {&systems_.all.top()};
-            systems_.run_parallel(threads, all, values...);
-        }
+        if constexpr (detail::has_parallel_header<Layout>())
+            systems_.run_frame_parallel(threads, static_cast<const basic_world<Layout>*>(this),
+                                        values...);
+    }
+    template <class... Values>
+        requires(!detail::begins_with_executor<Values...>)
+    void par_process_all(const Values&... values) {
+        if constexpr (detail::has_parallel_header<Layout>())
+            par_process_all(default_executor<Values...>(), values...);
     }
     /// Returns the pairs of systems of `process_all` that cannot run concurrently and that no
     /// `before` or `after` orders, not even transitively. They run in the order in which they were
@@ -161,6 +181,11 @@ protected:
     using detail::world_base<Layout>::systems_;
 
 private:
+    /// The threads of oneTBB. `Args` defer the look-up: the header need not be included.
+    template <class... Args>
+    [[nodiscard]] static executor& default_executor() {
+        return detail::parallel_header<void(Args...)>::default_executor();
+    }
     /// Finds a further target of the call whose first target is `first`.
     template <class Target>
     [[nodiscard]] detail::system_data* find_beside(const target_type& first, const Target& target,

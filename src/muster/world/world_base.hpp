@@ -13,6 +13,7 @@
 //     system_calls      systems
 //     thread_calls      scopes, and the changes of other threads
 //     extension_calls   objects that live and end with the world
+//     program_calls     states and modules
 //     relation_calls    links between entities
 //     prefab_calls      copies of trees, and prefabs that inherit
 //     basic_world       construction
