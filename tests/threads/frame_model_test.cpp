@@ -47,11 +47,17 @@ struct marker {};
 struct state_value {
     int which;  // 0: mode, 1: weather
     int value;
-    friend bool operator==(const state_value&, const state_value&) = default;
 };
 struct state_rule {
     enum moment { in, on_enter, on_exit } when;
     state_value wanted;
+};
+/// A condition of `run_if`.
+struct question {
+    int trace_number;  // 3: the counter
+    unsigned divisor;
+    unsigned rest;
+    [[nodiscard]] bool is_met(std::uint64_t value) const { return value % divisor == rest; }
 };
 struct plan {
     enum kind { group_only, rows, declared, alone, immediate } what = group_only;
@@ -63,7 +69,7 @@ struct plan {
     int every = 0;                   // ticks; 0: no timer
     int fixed = 0;
     int most = 0;
-    std::vector<std::pair<int, int>> asks;  // run_if: counter % first == second
+    std::vector<question> asks;
     std::vector<state_rule> states;
     std::optional<state_value> sets;
 };
@@ -98,8 +104,8 @@ program random_program(std::uint64_t seed) {
             p.most = 1 + roll(4);
         }
         for (int n = roll(8) == 0 ? 1 + roll(2) : 0; n != 0; --n) {
-            const int divisor = 2 + roll(3);
-            p.asks.push_back({divisor, roll(static_cast<unsigned>(divisor))});
+            const auto divisor = static_cast<unsigned>(2 + roll(3));
+            p.asks.push_back({roll(4), divisor, static_cast<unsigned>(roll(divisor))});
         }
         for (int n = roll(4) == 0 ? 1 + roll(2) : 0; n != 0; --n)
             p.states.push_back({static_cast<state_rule::moment>(roll(3)), random_state(random)});
@@ -172,8 +178,10 @@ private:
                 }
             if (is_asked && !is_met) return false;
         }
-        for (const auto& [divisor, rest] : p.asks)
-            if (now.counter % static_cast<unsigned>(divisor) != static_cast<unsigned>(rest))
+        for (const question& asked : p.asks)
+            if (!asked.is_met(asked.trace_number == 3
+                                  ? now.counter
+                                  : now.traces[static_cast<std::size_t>(asked.trace_number)]))
                 return false;
         return true;
     }
@@ -379,9 +387,14 @@ private:
         s.enable(!p.is_disabled);
         if (p.every != 0) s.every(p.every * tick);
         if (p.fixed != 0) s.fixed(p.fixed * tick, p.most);
-        for (const auto& [divisor, rest] : p.asks)
-            s.run_if([this, by = divisor, wanted = rest](const world&) {
-                return now_.counter % static_cast<unsigned>(by) == static_cast<unsigned>(wanted);
+        for (const question& asked : p.asks)
+            s.run_if([this, asked](const world& all) {
+                switch (asked.trace_number) {
+                case 0: return asked.is_met(all.get<const trace<0>>(chosen_).value);
+                case 1: return asked.is_met(all.get<const trace<1>>(chosen_).value);
+                case 2: return asked.is_met(all.get<const trace<2>>(chosen_).value);
+                default: return asked.is_met(now_.counter);
+                }
             });
         for (const state_rule& rule : p.states) {
             if (rule.wanted.which == 0) add_rule<mode>(s, rule);

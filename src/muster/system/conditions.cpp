@@ -12,8 +12,6 @@ namespace MUSTER_NAMESPACE::detail {
 
 namespace {
 
-using moment = state_condition::moment;
-
 /// The place of the frame's time in the payload: a `frame`, else the first floating-point number;
 /// the size of the payload if there is none.
 std::size_t place_of_time(payload given) noexcept {
@@ -124,7 +122,7 @@ turns conditions::decide(std::string_view system, payload given, const void* wor
 bool conditions::hold(std::string_view system, const void* world) const {
     // A state may have several values, states of several enumerations must all fit.
     const auto is_in = [](const state_condition& condition) {
-        return condition.when == moment::in;
+        return condition.when == state_condition::moment::in;
     };
     const auto is_met = [](const state_condition& condition) {
         return condition.state->has_current && condition.state->current == condition.value;
@@ -145,11 +143,12 @@ bool conditions::hold(std::string_view system, const void* world) const {
 }
 
 bool conditions::concern_changes() const noexcept {
-    return std::ranges::any_of(
-        states_, [](const state_condition& condition) { return condition.when != moment::in; });
+    return std::ranges::any_of(states_, [](const state_condition& condition) {
+        return condition.when != state_condition::moment::in;
+    });
 }
 
-bool conditions::concern(moment now) const noexcept {
+bool conditions::concern(state_condition::moment now) const noexcept {
     return std::ranges::any_of(states_, [&](const state_condition& condition) {
         const state_entry& state = *condition.state;
         return condition.when == now && state.is_changing && state.has_current &&
