@@ -122,7 +122,7 @@ TEST_F(event_log_of_notes, a_reading_pins_all_events) {
 TEST_F(event_log_of_notes, a_log_frees_a_block_that_is_far_too_large) {
     event_cursor& cursor = log.add_cursor();
     for (int i = 0; i < 100'000; ++i) send();
-    for (int i = 0; i < 3; ++i) log.end_frame();
+    for (int i = 0; i < 30; ++i) log.end_frame();
     EXPECT_FALSE(log.is_ready());
     send();
     EXPECT_TRUE(log.is_ready());

@@ -279,9 +279,30 @@ TEST(event_frames, an_event_is_kept_until_all_readers_have_seen_it) {
     EXPECT_EQ(watched.use_count(), 2);
     w.end_frame();
     EXPECT_EQ(watched.use_count(), 2);
-    for (const event& e : b) EXPECT_EQ(*e, 1);
-    w.end_frame();
+    for (const event& e : b) {
+        EXPECT_EQ(*e, 1);
+        EXPECT_EQ(watched.use_count(), 2);
+    }
     EXPECT_EQ(watched.use_count(), 1);
+}
+
+TEST(event_frames, a_program_without_frames_keeps_only_what_a_reader_has_not_seen) {
+    world w;
+    auto watched = std::make_shared<int>(1);
+    using event = std::shared_ptr<int>;
+    auto reader = w.reader<event>();
+    int calls = 0;
+    w.system("a").each_event([&](const event&) { ++calls; });
+    w.system("b").execute([&](events<const event> all) {
+        for ([[maybe_unused]] const event& e : all) ++calls;
+    });
+    for (int i = 0; i < 100; ++i) {
+        w.send(watched);
+        w.process("a", "b");
+        for (const event& e : reader) calls += *e;
+        EXPECT_LE(watched.use_count(), 3);
+    }
+    EXPECT_EQ(calls, 300);
 }
 
 TEST(event_frames, an_event_is_kept_at_most_two_frames) {

@@ -57,6 +57,9 @@ TEST(frame_timer, steps_beyond_the_limit_are_dropped_and_the_rest_of_a_step_stay
     EXPECT_EQ(counts(frame_timer::fixed(1, 3), {10.5, 0.25, 0.25, 1e18, 0}),
               (numbers{3, 0, 1, 3, 0}));
     EXPECT_EQ(counts(frame_timer::fixed(1e-300, 5), {1e300}), (numbers{5}));
+    EXPECT_EQ(counts(frame_timer::every(1.7e308), {1.6e308, 1.6e308, 1.6e308, 1.6e308}),
+              (numbers{0, 1, 0, 1}))
+        << "the sum of the frames is no number";
 }
 
 TEST(frame_timer, elapsed_is_what_counts_for_the_next_step) {

@@ -103,12 +103,15 @@ public:
     journal(const journal&) = delete;
     journal& operator=(const journal&) = delete;
 
+    /// Returns the position after the last entry, to which the caller may rewind the journal.
     [[nodiscard]] position now() const noexcept {
-        ++captures_;
+        capture();
         return now_;
     }
-    /// Increases whenever `now` returns a position that the journal may be rewound to. Until then, a
-    /// log may add to its last record.
+    /// Like `now`, for a caller that also calls `capture` before it may rewind.
+    [[nodiscard]] const position& peek() const noexcept { return now_; }
+    void capture() const noexcept { ++captures_; }
+    /// Increases whenever a position is captured. Until then, a log may add to its last record.
     [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
     [[nodiscard]] bool empty() const noexcept { return now_.groups == 0; }
     [[nodiscard]] std::uint32_t size() const noexcept { return now_.groups; }

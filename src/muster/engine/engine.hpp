@@ -153,12 +153,13 @@ private:
 inline open_scope::open_scope(engine& owner, bool is_users) noexcept(!checks_threads)
     : owner_(&owner),
       outer_(owner.transaction.innermost_),
-      start_(owner.pending.now()),
+      start_(owner.pending.peek()),
       is_users_(is_users) {
     if (owner.gate.is_parallel()) [[unlikely]] {
         owner_ = nullptr;
         return;
     }
+    owner.pending.capture();  // not in a phase, where other threads open scopes, too
     if constexpr (checks_threads)
         (void)owner.writer.begin("a loop or another scope", owner.number.value());
     if (outer_ != nullptr) outer_->inner_ = this;

@@ -12,8 +12,8 @@ namespace MUSTER_NAMESPACE::detail {
 /// A type of events, by value: an object that can be moved.
 template <class E>
 inline constexpr bool is_event =
-    std::is_object_v<E> && !std::is_array_v<E> && !std::is_pointer_v<E> &&
-    std::is_same_v<E, std::remove_cv_t<E>> && std::is_move_constructible_v<E>;
+    std::is_object_v<E> && !std::is_array_v<E> && std::is_same_v<E, std::remove_cv_t<E>> &&
+    std::is_move_constructible_v<E>;
 
 template <class E>
 void destroy_events(void* at, std::size_t count) noexcept {

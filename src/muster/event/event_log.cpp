@@ -31,6 +31,7 @@ void event_cursor::begin_reading() noexcept {
 void event_cursor::end_reading() noexcept {
     --readings;
     if (log != nullptr) --log->readings_;
+    if (!is_abandoned && log != nullptr && start == all_events) log->drop_seen();
     if (!is_abandoned || readings != 0) return;
     if (log != nullptr)
         log->remove(*this);
@@ -44,7 +45,7 @@ void event_cursor::abandon() noexcept {
     if (readings != 0) return;  // the last loop removes it
     if (log == nullptr)
         delete this;
-    else if (!log->is_in_phase())  // else other threads read the log, and `trim` removes it
+    else if (!log->is_in_phase())  // else other threads read the log, and `end_frame` removes it
         log->remove(*this);
 }
 
@@ -58,7 +59,7 @@ event_cursor& event_log::add_cursor() {
 void event_log::remove(event_cursor& cursor) noexcept {
     cursors_.erase_value(&cursor);
     delete &cursor;
-    if (cursors_.empty() && !owner_.gate.is_changing()) trim(0);
+    if (cursors_.empty()) drop_seen();
 }
 
 bool event_log::is_in_phase() const noexcept {
@@ -116,7 +117,7 @@ void event_log::add_prepared(bool is_deferred) noexcept {
 void event_log::deliver() noexcept {
     pending_.erase(pending_.begin());
     captures_ = 0;
-    if (cursors_.empty()) trim(0);
+    if (cursors_.empty()) drop_seen();
 }
 
 void event_log::take_back() noexcept {
@@ -149,31 +150,42 @@ auto event_log::find(event_number which) const noexcept -> place {
 
 void event_log::end_frame() noexcept {
     const event_number oldest = std::exchange(frame_, visible());
-    recent_ = frame_ - oldest;
-    if (!blocks_.empty()) trim(oldest);
-}
-
-void event_log::clear() noexcept {
-    const event_number all = visible();
-    for (event_cursor* cursor : cursors_) cursor->pass(all);
-    trim(0);
-}
-
-/// Drops what all cursors have passed, and what is older than `oldest`.
-void event_log::trim(event_number oldest) noexcept {
-    if (readings_ != 0) return;
-    for (std::size_t i = cursors_.size(); i-- != 0;)
-        if (cursors_[i]->is_abandoned) {
-            delete cursors_[i];
-            cursors_.erase(cursors_.begin() + i);
-        }
+    if (blocks_.empty() || readings_ != 0) return;
+    remove_abandoned();
     event_number kept = visible();
     for (const event_cursor* cursor : cursors_) kept = smaller(kept, cursor->seen);
     drop_before(larger(kept, smaller(oldest, visible())));
 }
 
+void event_log::drop_seen() noexcept {
+    // In a change, the event that is being constructed may lie in a block of this log.
+    if (readings_ != 0 || owner_.gate.is_changing()) return;
+    event_number kept = visible();
+    for (const event_cursor* cursor : cursors_)
+        kept = smaller(kept, smaller(cursor->seen, cursor->start));
+    if (kept > first_ || cursors_.empty()) drop_before(kept);
+}
+
+void event_log::clear() noexcept {
+    const event_number all = visible();
+    for (event_cursor* cursor : cursors_) {
+        cursor->pass(all);
+        if (cursor->start < all) cursor->start = all;
+    }
+    drop_seen();
+}
+
+void event_log::remove_abandoned() noexcept {
+    for (std::size_t i = cursors_.size(); i-- != 0;)
+        if (cursors_[i]->is_abandoned) {
+            delete cursors_[i];
+            cursors_.erase(cursors_.begin() + i);
+        }
+}
+
 void event_log::drop_before(event_number kept) noexcept {
     const event_number from = std::exchange(first_, larger(first_, kept));
+    recent_ = larger(first_ - from, recent_ - recent_ / 4);
     for (event_cursor* cursor : cursors_) cursor->pass(first_);
     // The destructors of events may look at the log, so only the memory is left to release.
     ++readings_;

@@ -6,9 +6,9 @@
 //     cursors        ^ a     ^ b                number in `pending_` is a record of the journal
 //     blocks    [ 7 8 9 10 ][ 11 12 13 14 . . . . ]
 //
-// Values stay where they are until they are dropped: by `end_frame`, if all cursors have passed them
-// or they are two frames old. Nothing is dropped while a reader visits events. A log without cursors
-// stores nothing.
+// Values stay where they are until they are dropped: when all cursors have passed them, at the end of
+// a loop or before the run of a system; and by `end_frame`, if they are two frames old. Nothing is
+// dropped while a reader visits events. A log without cursors stores nothing.
 #pragma once
 
 #include <muster/base/array_list.hpp>
@@ -34,10 +34,10 @@ struct event_type {
 
 /// Where a reader is in its log. Its owner calls `abandon` instead of deleting it.
 struct MUSTER_API event_cursor {
-    event_log* log;              // null: the world has ended
-    event_number seen;           // events before this one
-    event_number start = 0;      // `seen` at the beginning of the run of a system
-    std::uint32_t readings = 0;  // loops that visit events now
+    event_log* log;                         // null: the world has ended
+    event_number seen;                      // events before this one
+    event_number start = ~event_number{0};  // of a system: `seen` at the beginning of its run
+    std::uint32_t readings = 0;             // loops that visit events now
     bool is_abandoned = false;
 
     void pass(event_number until) noexcept {
@@ -101,6 +101,8 @@ public:
     // ---- frames --------------------------------------------------------------------------------
 
     void end_frame() noexcept;
+    /// Drops what all readers have passed, and no run of a system needs any more.
+    void drop_seen() noexcept;
     /// All cursors pass all visible events.
     void clear() noexcept;
 
@@ -119,7 +121,7 @@ private:
     void set_next(event_number which) noexcept;
     void grow();
     void remove(event_cursor& cursor) noexcept;
-    void trim(event_number oldest) noexcept;
+    void remove_abandoned() noexcept;
     void drop_before(event_number kept) noexcept;
     void destroy(event_number from, event_number until) noexcept;
     void release_front() noexcept;
@@ -132,7 +134,7 @@ private:
     std::uint64_t captures_ = 0;  // of the journal, when the last of `pending_` began; 0: none
     event_number first_ = 0;
     event_number frame_ = 0;            // `visible` at the end of the last frame
-    event_number recent_ = 0;           // events of the last frame
+    event_number recent_ = 0;           // how many were dropped at a time, decaying
     std::uint32_t readings_ = 0;        // of all cursors
     array_list<event_number> pending_;  // where each record of the journal begins
     array_list<block> blocks_;

@@ -65,6 +65,7 @@ public:
         if (!has_log()) return true;
         if (cursor_->log->is_in_phase()) return false;
         cursor_->pass(cursor_->log->visible());
+        cursor_->log->drop_seen();
         return true;
     }
 

@@ -68,7 +68,10 @@ public:
     ~argument_cursor() {
         if (cursor_ != nullptr) cursor_->abandon();
     }
-    void begin_run() noexcept { cursor_->start = cursor_->seen; }
+    void begin_run() noexcept {
+        cursor_->start = cursor_->seen;
+        cursor_->log->drop_seen();
+    }
     [[nodiscard]] event_cursor& get() const noexcept { return *cursor_; }
 
 private:

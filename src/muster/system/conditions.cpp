@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <string>
 
 namespace MUSTER_NAMESPACE::detail {
@@ -87,7 +88,7 @@ double frame_timer::seconds_of(payload given) {
 turns frame_timer::advance_by(double seconds) noexcept {
     // Ten frames of 0.1f are a little shorter than 1.0f: what is missing is carried as negative.
     constexpr double tolerance = 1e-6;
-    passed_ += seconds;
+    passed_ = std::fmin(passed_ + seconds, std::numeric_limits<double>::max());
     double rest = std::fmod(passed_, length_);
     if (length_ - rest <= tolerance * length_) rest -= length_;
     const double count = std::round((passed_ - rest) / length_);

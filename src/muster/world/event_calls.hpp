@@ -37,8 +37,7 @@ public:
                                        detail::event_type_of<E>));
     }
 
-    /// Ends a frame: drops the events that all readers have seen, and those that were sent before
-    /// the last end of a frame. Events that a loop visits now stay until the next frame ends.
+    /// Ends a frame: drops the events that were sent before the last end of a frame, seen or not. Events that a loop visits now stay until the next frame ends.
     /// `process_all` and `par_process_all` call it. O(dropped events). Refused in a phase.
     void end_frame() {
         store_.gate.refuse_in_change("end_frame");
