@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-// Types of the engine, which is independent of Muster.
+// Types of the engine.
 struct engine_body {
     std::uint64_t user_data;  // most engines store a number or a pointer for the user
     float x;
@@ -26,51 +26,51 @@ struct health {
     int points;
 };
 
-constexpr float step = 0.1f;  // fixed time step of the game, in seconds
-
 class game {
 public:
     game() {
-        w_.system("move").each([](position& p, const velocity& v) { p = {p.x + v.x * step, p.x}; });
-        w_.system("reap").each([this](muster::entity e, const health& h) {
+        // Events of the engine come late: their entity may be dead. The handle detects it.
+        w_.system("hurt").each_event([this](const engine_event& event) {
+            const auto e = muster::entity::from_value(event.user_data);
+            if (health* const h = w_.try_get<health>(e))
+                h->points -= event.damage;
+            else
+                std::printf("  an event for %s, which is gone\n", to_string(e).c_str());
+        });
+        // Runs as many steps as fit into the time that has passed, and keeps the rest.
+        steps_ = w_.system("steps").fixed(step);
+        w_.system("move").group(steps_).each(
+            [](position& p, const velocity& v, float dt) { p = {p.x + v.x * dt, p.x}; });
+        w_.system("reap").group(steps_).each([this](muster::entity e, const health& h) {
             if (h.points <= 0) w_.destroy(e);
         });
     }
     std::uint64_t add(float x, float speed) {
         return w_.spawn(position{x, x}, velocity{speed}, health{10}).value();
     }
-    /// Events of the engine come late: their entity may be dead. The handle detects it.
-    void handle(const engine_event& event) {
-        const auto e = muster::entity::from_value(event.user_data);
-        if (health* const h = w_.try_get<health>(e))
-            h->points -= event.damage;
-        else
-            std::printf("  an event for %s, which is gone\n", to_string(e).c_str());
-    }
-    /// Runs as many fixed steps as fit into the time that has passed and keeps the rest.
-    void update(float passed) {
-        for (left_ += passed; left_ >= step; left_ -= step) w_.process_all();
-    }
+    void handle(const engine_event& event) { w_.send(event); }
+    void update(float passed) { w_.process_all(muster::frame{passed}); }
     /// Interpolates between the last two steps. Returns false if the entity of the body is dead.
     bool place(engine_body& body) const {
         const auto* const p = w_.try_get<position>(muster::entity::from_value(body.user_data));
-        if (p != nullptr) body.x = p->before + (p->x - p->before) * (left_ / step);
+        const float part = static_cast<float>(steps_.elapsed()) / step;
+        if (p != nullptr) body.x = p->before + (p->x - p->before) * part;
         return p != nullptr;
     }
 
 private:
+    static constexpr float step = 0.1f;  // in seconds
     muster::world w_;
-    float left_ = 0;
+    muster::system steps_;
 };
 
 int main() {
     game it;
     std::vector<engine_body> bodies{{it.add(0, 1), 0}, {it.add(5, -2), 0}};
     const std::uint64_t doomed = bodies[1].user_data;
-    for (int frame = 0; frame < 4;
-         ++frame) {  // the engine's frames are longer than the game's steps
+    for (int frame = 0; frame < 4; ++frame) {
         if (frame >= 1) it.handle({doomed, 5});
-        it.update(0.15f);
+        it.update(0.15f);  // longer than a step
         std::erase_if(bodies, [&](engine_body& body) { return !it.place(body); });
         std::printf("frame %d:", frame);
         for (const engine_body& body : bodies) std::printf(" %.2f", static_cast<double>(body.x));

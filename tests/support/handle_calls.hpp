@@ -151,6 +151,7 @@ struct handles {
                 {"disable", [](type& s) { s.disable(); }, ended, null},
                 {"name", [](type& s) { (void)s.name(); }, ended, null},
                 {"is_enabled", [](type& s) { (void)s.is_enabled(); }, ended, null},
+                {"elapsed", [](type& s) { (void)s.elapsed(); }, ended, null},
                 {"timings", [](type& s) { (void)s.timings(); }, ended, null},
                 {"reset_timings", [](type& s) { s.reset_timings(); }, ended, null},
                 {"process", [](type& s) { other->process(s); }, ended, null},

@@ -234,7 +234,7 @@ std::vector<row> public_calls::systems() {
         {"system handles", reads,
          [](scene& s, entity, unsigned) {
              return s.think && s.think.name() == "think" && s.think.is_enabled() &&
-                    s.think.timings().count == 0 && s.think != s.act;
+                    s.think.elapsed() == 0 && s.think.timings().count == 0 && s.think != s.act;
          }},
         {"system::each", refused, doing([](scene& s, entity) { s.think.each([](position&) {}); }),
          also_in_change},

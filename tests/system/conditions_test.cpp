@@ -62,6 +62,15 @@ TEST(frame_timer, steps_beyond_the_limit_are_dropped_and_the_rest_of_a_step_stay
         << "the sum of the frames is no number";
 }
 
+TEST(frame_timer, elapsed_is_what_counts_for_the_next_step) {
+    frame_timer timer = frame_timer::fixed(0.25, 8);
+    EXPECT_EQ(timer.elapsed(), 0);
+    (void)timer.advance_by(0.625);
+    EXPECT_EQ(timer.elapsed(), 0.125);
+    (void)timer.advance_by(0.1249999999);  // counts as the rest of the step
+    EXPECT_EQ(timer.elapsed(), 0);
+    EXPECT_EQ(frame_timer().elapsed(), 0);
+}
 TEST(frame_timer, rounded_frames_pass_an_interval_when_their_number_does) {
     for (const float length : {0.1f, 0.3f, 0.7f, 1.0f / 3}) {
         frame_timer timer = frame_timer::every(static_cast<double>(10 * length));

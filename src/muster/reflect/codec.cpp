@@ -138,8 +138,7 @@ bool contains_id(const codec& type) {
 void translate_ids(const codec& type, void* value, const codec& ids, const id_map& map) {
     switch (type.kind) {
     case value_kind::handle:
-        if (type.name == ids.name)
-            (void)write_natural(type, value, map(read_natural(type, value)));
+        if (type.name == ids.name) (void)write_natural(type, value, map(read_natural(type, value)));
         break;
     case value_kind::structure:
         for (const field_codec& field : type.fields)

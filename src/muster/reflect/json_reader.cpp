@@ -33,6 +33,12 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
+/// Whether a character stands for itself in a string, and is one byte long.
+bool is_plain(char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte < 0x80 && c != '"' && c != '\\';
+}
+
 int hex_value(char c) {
     if (is_digit(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -111,6 +117,10 @@ public:
         if (!take('"')) fail_expecting("a string");
         std::string made;
         while (at_ != all_.size() && all_[at_] != '"') {
+            const std::size_t begin = at_;
+            while (at_ != all_.size() && is_plain(all_[at_])) ++at_;
+            made.append(all_, begin, at_ - begin);
+            if (at_ == all_.size() || all_[at_] == '"') break;
             if (all_[at_] == '\\') {
                 ++at_;
                 read_escape(made);

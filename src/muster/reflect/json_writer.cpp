@@ -13,26 +13,31 @@ namespace {
 
 constexpr char hex_digits[] = "0123456789abcdef";
 
+void write_escape(char c, std::string& text) {
+    constexpr std::string_view escaped = "\"\\\n\r\t";
+    constexpr std::string_view escapes = "\"\\nrt";
+    text += '\\';
+    if (const std::size_t which = escaped.find(c); which != escaped.npos) {
+        text += escapes[which];
+        return;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text += "u00";
+    text += hex_digits[byte >> 4];
+    text += hex_digits[byte & 15];
+}
+
 void write_string(std::string_view value, std::string& text) {
     text += '"';
-    for (const char c : value) {
-        const auto byte = static_cast<unsigned char>(c);
-        switch (c) {
-        case '"': text += "\\\""; break;
-        case '\\': text += "\\\\"; break;
-        case '\n': text += "\\n"; break;
-        case '\r': text += "\\r"; break;
-        case '\t': text += "\\t"; break;
-        default:
-            if (byte >= 0x20) {
-                text += c;
-            } else {
-                text += "\\u00";
-                text += hex_digits[byte >> 4];
-                text += hex_digits[byte & 15];
-            }
-        }
+    std::size_t written = 0;
+    for (std::size_t i = 0; i != value.size(); ++i) {
+        const char c = value[i];
+        if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+        text.append(value, written, i - written);
+        write_escape(c, text);
+        written = i + 1;
     }
+    text.append(value, written);
     text += '"';
 }
 

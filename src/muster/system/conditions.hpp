@@ -41,6 +41,8 @@ public:
         return length_ == 0 ? turns{1} : advance_by(seconds_of(given));
     }
     [[nodiscard]] turns advance_by(double seconds) noexcept;
+    /// Returns the seconds since the end of the last interval or step; 0 without a timer.
+    [[nodiscard]] double elapsed() const noexcept { return passed_ > 0 ? passed_ : 0; }
 
 private:
     [[nodiscard]] static double seconds_of(payload given);
@@ -69,6 +71,7 @@ struct world_condition {
 class MUSTER_API conditions {
 public:
     void set_timer(const frame_timer& timer) noexcept { timer_ = timer; }
+    [[nodiscard]] const frame_timer& timer() const noexcept { return timer_; }
     void add(const state_condition& condition) { states_.push_back(condition); }
     void add(world_condition&& condition) { asked_.push_back(std::move(condition)); }
 

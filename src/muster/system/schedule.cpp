@@ -292,8 +292,8 @@ namespace {
 /// Calls `run(at)` for the systems that concern a moment of a change of states, with their members,
 /// if the conditions of their groups hold. `before_asking()` precedes functions of `run_if`.
 template <class Ask, class Run>
-void each_concerned(const system_plan::step* steps, const void* world,
-                    state_condition::moment moment, Ask before_asking, Run run) {
+void each_concerned(const system_plan::step* steps, const void* world, state_condition::moment now,
+                    Ask before_asking, Run run) {
     for (std::size_t at = 0; at < steps[0].end;) {
         const system_data& system = *steps[at].system;
         const conditions* const when = system.when.get();
@@ -305,7 +305,7 @@ void each_concerned(const system_plan::step* steps, const void* world,
         } else if (when == nullptr || !when->concern_changes()) {
             ++at;
         } else {
-            if (when->concern(moment)) run(at);
+            if (when->concern(now)) run(at);
             at = end;
         }
     }
@@ -313,7 +313,7 @@ void each_concerned(const system_plan::step* steps, const void* world,
 
 }  // namespace
 
-/// Calls `pass(steps, moment)` for both moments of a change of states, if there is one, and then
+/// Calls `pass(steps, now)` for both moments of a change of states, if there is one, and then
 /// `pass(steps, in)` for all other systems.
 template <class Pass>
 void schedule::run_passes(const frame_start& begun, Pass pass) {
@@ -337,23 +337,23 @@ void schedule::run_passes(const frame_start& begun, Pass pass) {
 void schedule::run_frame(const frame_start& begun, payload given,
                          std::string_view& current_system) {
     const schedule_run run{given, current_system, begun.world};
-    run_passes(begun, [&](const system_plan::step* steps, state_condition::moment moment) {
-        if (moment == state_condition::moment::in) return run_one(steps, 0, run);
+    run_passes(begun, [&](const system_plan::step* steps, state_condition::moment now) {
+        if (now == state_condition::moment::in) return run_one(steps, 0, run);
         each_concerned(
-            steps, run.world, moment, [] {}, [&](std::size_t at) { run_now(steps, at, run); });
+            steps, run.world, now, [] {}, [&](std::size_t at) { run_now(steps, at, run); });
     });
 }
 
 void schedule::run_frame_parallel(const frame_start& begun, const phase_host& host,
                                   executor& threads, payload given,
                                   std::string_view& current_system) {
-    run_passes(begun, [&](const system_plan::step* steps, state_condition::moment moment) {
+    run_passes(begun, [&](const system_plan::step* steps, state_condition::moment now) {
         parallel_stage stage(host, threads, {given, current_system, begun.world}, is_timed);
-        if (moment == state_condition::moment::in)
+        if (now == state_condition::moment::in)
             stage.run(steps, 0);
         else
             each_concerned(
-                steps, begun.world, moment, [&] { stage.flush(); },
+                steps, begun.world, now, [&] { stage.flush(); },
                 [&](std::size_t at) { stage.run_now(steps, at); });
         stage.finish();
     });

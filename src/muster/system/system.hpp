@@ -27,7 +27,7 @@ namespace MUSTER_NAMESPACE {
 /// `errc::world_ended`. Calls chain: `w.system("move").after("input").each(...)`.
 ///
 /// All calls require exclusive access to the world, like changes. In a parallel phase, all but
-/// `name`, `is_enabled`, `timings` and comparisons throw `errc::in_scope`. A running system may
+/// `name`, `is_enabled`, `elapsed`, `timings` and comparisons throw `errc::in_scope`. A running system may
 /// call them, even on itself. `process` fixes the order of systems at its start; a system that is
 /// disabled or removed before its turn does not run.
 template <class Layout>

@@ -51,6 +51,13 @@ public:
         ensure().set_timer(timer);
         return self();
     }
+    /// Returns the seconds since the last interval of `every` or step of `fixed` ended: less than one
+    /// of them. A program that draws between two steps interpolates with `elapsed() / step`. 0 without
+    /// `every` and `fixed`. May be called in a phase.
+    [[nodiscard]] double elapsed() const {
+        const conditions* const all = this->data().when.get();
+        return all == nullptr ? 0 : all->timer().elapsed();
+    }
     /// Runs if `condition(world)` returns true. The function takes a `const world&`. It is called
     /// once in each frame, when it is the system's turn, outside of scopes and phases: it sees what
     /// the systems before it have done. In `par_process_all`, the system starts when all before it

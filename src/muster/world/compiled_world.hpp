@@ -15,9 +15,11 @@ extern template class MUSTER_API component_calls<layouts::bound>;
 extern template class MUSTER_API value_calls<layouts::bound>;
 extern template class MUSTER_API query_calls<layouts::bound>;
 extern template class MUSTER_API hook_calls<layouts::bound>;
+extern template class MUSTER_API event_calls<layouts::bound>;
 extern template class MUSTER_API system_calls<layouts::bound>;
 extern template class MUSTER_API thread_calls<layouts::bound>;
 extern template class MUSTER_API extension_calls<layouts::bound>;
+extern template class MUSTER_API program_calls<layouts::bound>;
 extern template class MUSTER_API relation_calls<layouts::bound>;
 extern template class MUSTER_API prefab_calls<layouts::bound>;
 

@@ -11,9 +11,11 @@ template class component_calls<layouts::bound>;
 template class value_calls<layouts::bound>;
 template class query_calls<layouts::bound>;
 template class hook_calls<layouts::bound>;
+template class event_calls<layouts::bound>;
 template class system_calls<layouts::bound>;
 template class thread_calls<layouts::bound>;
 template class extension_calls<layouts::bound>;
+template class program_calls<layouts::bound>;
 template class relation_calls<layouts::bound>;
 template class prefab_calls<layouts::bound>;
 
