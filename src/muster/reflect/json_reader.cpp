@@ -29,7 +29,7 @@ std::string path_of(const place* at) {
     return path;
 }
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
     return c >= '0' && c <= '9';
 }
 
@@ -40,7 +40,7 @@ bool is_plain(char c) {
 }
 
 int hex_value(char c) {
-    if (is_digit(c)) return c - '0';
+    if (is_decimal(c)) return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
     if (c >= 'A' && c <= 'F') return c - 'A' + 10;
     return -1;
@@ -95,7 +95,7 @@ public:
         const std::size_t begin = at_;
         const auto skip_digits = [&] {
             const std::size_t first = at_;
-            while (at_ != all_.size() && is_digit(all_[at_])) ++at_;
+            while (at_ != all_.size() && is_decimal(all_[at_])) ++at_;
             if (at_ == first) fail_expecting("a digit");
         };
         const auto skip = [&](std::string_view some) {
