@@ -116,6 +116,7 @@ public:
     /// alive; the others are destroyed, and the first exception is rethrown. O(keys, values, chunks
     /// and their fragments). Refused in a phase.
     void reset(std::source_location where = std::source_location::current()) {
+        const detail::writer_guard guard(store_, "reset");
         store_.gate.refuse_in_scope("reset");
         detail::event_logs::clear(store_);
         store_.destroyer.reset(where);
