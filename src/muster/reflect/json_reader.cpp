@@ -261,16 +261,17 @@ private:
 
     void read_whole(const codec& type, void* value, bool is_signed) {
         const std::string_view digits = from_.number();
-        const char* const end = digits.data() + digits.size();
+        const char* const begin = digits.data();
+        const char* const end = begin + digits.size();
         bool fits = false;
         std::from_chars_result done{};
         if (is_signed) {
             std::int64_t number = 0;
-            done = std::from_chars(digits.data(), end, number);
+            done = std::from_chars(begin, end, number);
             fits = done.ec == std::errc() && done.ptr == end && write_integer(type, value, number);
         } else {
             std::uint64_t number = 0;
-            done = std::from_chars(digits.data(), end, number);
+            done = std::from_chars(begin, end, number);
             fits = done.ec == std::errc() && done.ptr == end && write_natural(type, value, number);
         }
         if (!fits) from_.fail(text(digits.substr(0, 40), " does not fit in ", type.name));
@@ -361,9 +362,9 @@ private:
         };
         std::size_t next = 0;  // fields usually come in their order
         from_.object([&](std::string_view name) {
-            std::size_t at = next < type.fields.size() && type.fields[next].name == name
-                                 ? next
-                                 : find_field(type, name);
+            const std::size_t at = next < type.fields.size() && type.fields[next].name == name
+                                       ? next
+                                       : find_field(type, name);
             if (at == type.fields.size()) {
                 if (!from_.how().skips_unknown) from_.fail(text(type.name, " has no such field"));
                 from_.skip_value();

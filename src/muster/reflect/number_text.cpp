@@ -22,14 +22,15 @@ void append_real(std::string& text, double number, bool is_float) {
 #if defined(__cpp_lib_to_chars)
 
 bool parse_real(std::string_view digits, bool is_float, double& number) {
-    const char* const end = digits.data() + digits.size();
+    const char* const begin = digits.data();
+    const char* const end = begin + digits.size();
     std::from_chars_result done{};
     if (is_float) {
         float read = 0;
-        done = std::from_chars(digits.data(), end, read);
+        done = std::from_chars(begin, end, read);
         number = static_cast<double>(read);
     } else {
-        done = std::from_chars(digits.data(), end, number);
+        done = std::from_chars(begin, end, number);
     }
     if (done.ec == std::errc()) return true;
     // Too large, or so small that it is zero: the sign of the exponent tells.

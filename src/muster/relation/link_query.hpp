@@ -220,11 +220,10 @@ private:
     [[nodiscard]] bool is_divisible() const noexcept { return (... && allows_division<Ts>()); }
     template <class T>
     [[nodiscard]] bool allows_division() const noexcept {
-        if constexpr (!detail::is_far<T>) {
-            return true;
-        } else if constexpr (detail::term_traits<T>::is_written) {
+        constexpr bool is_far = detail::is_far<T>;
+        if constexpr (is_far && detail::term_traits<T>::is_written) {
             return false;
-        } else if constexpr (detail::is_written_by<T, Ts...>) {
+        } else if constexpr (is_far && detail::is_written_by<T, Ts...>) {
             using relation = typename detail::far_traits<T>::relation;
             return state::is_level_order(detail::ensure_type_index<relation>());
         } else {

@@ -47,7 +47,7 @@ bool access_marks::has_conflict(slice<const access> all) const {
 // ---- stages ------------------------------------------------------------------------------------
 
 void parallel_stage::run(const system_plan::step* steps, std::size_t at, std::size_t group) {
-    system_data& system = *steps[at].system;
+    const system_data& system = *steps[at].system;
     if (!system.is_enabled || system.is_gone) return pass(system);
     if (system.when.get() != nullptr && run_.world != nullptr)
         return run_when_due(steps, at, group);

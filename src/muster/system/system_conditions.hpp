@@ -26,8 +26,6 @@ template <class State>
 template <class Layout, class System>
 class system_conditions : public system_ref<Layout> {
 public:
-    using system_ref<Layout>::system_ref;
-
     /// Runs once whenever this many seconds have passed: first after one interval. The time beyond
     /// the interval counts for the next one, so runs do not drift. At most once in a frame: whole
     /// intervals that a long frame contains beyond the first are dropped.
@@ -100,6 +98,10 @@ public:
     }
 
 private:
+    friend System;
+    system_conditions() = default;
+    using system_ref<Layout>::system_ref;
+
     [[nodiscard]] conditions& ensure() const { return this->changed().when.ensure(); }
     [[nodiscard]] const System& self() const { return static_cast<const System&>(*this); }
     template <class State>

@@ -38,14 +38,12 @@ public:
         const detail::extensions::recipe how{
             detail::type_name<T>(),
             [](void* owner) -> void* {
-                if constexpr (!fits)
-                    return nullptr;  // refused
-                else if constexpr (takes_world)
+                if constexpr (fits && takes_world)
                     return new T(*static_cast<basic_world<Layout>*>(owner));
-                else if constexpr (std::is_default_constructible_v<T>)
+                else if constexpr (fits && std::is_default_constructible_v<T>)
                     return new T();
                 else
-                    return nullptr;
+                    return nullptr;  // refused
             },
             [](void* object) noexcept { delete static_cast<T*>(object); }};
         return *static_cast<T*>(store_.extensions.ensure(detail::ensure_type_index<T>(), how,
