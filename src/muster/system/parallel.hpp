@@ -68,7 +68,6 @@ template <class Callback>
 void basic_query<Layout, Ts...>::divide(Callback& callback) const {
     divide(tbb_executor(), 0, callback);
 }
-/// @endcond
 
 template <class Layout, class... Ts>
 template <class Value, class Function, class Combine>
@@ -97,6 +96,7 @@ void basic_query<Layout, Ts...>::reduce_parts(executor& threads, Value& value, F
     }
     parts.combine_into(value, combine);
 }
+/// @endcond
 
 template <class Layout>
 template <class... Values>
