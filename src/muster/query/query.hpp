@@ -216,7 +216,7 @@ private:
     friend class basic_system;
     template <class, class, class, class>
     friend struct detail::system_body;
-    friend detail::query_reducing<basic_query>;
+    friend class detail::query_reducing<basic_query>;
 
     static constexpr std::size_t arguments = sizeof...(Ts);
 

@@ -161,7 +161,7 @@ private:
 
     template <class, class, class, class>
     friend struct detail::system_body;
-    friend detail::query_reducing<basic_link_query>;
+    friend class detail::query_reducing<basic_link_query>;
 
     static constexpr std::size_t arguments = sizeof...(Ts);
 
