@@ -50,6 +50,7 @@ void event_cursor::abandon() noexcept {
 }
 
 event_cursor& event_log::add_cursor() {
+    refuse_in_phase("reading events");
     reserve_more(cursors_, 1);
     auto* const made = new event_cursor{this, end()};
     cursors_.push_back(made);

@@ -92,7 +92,8 @@ public:
         void* limit = nullptr;
     };
     [[nodiscard]] place find(event_number which) const noexcept;
-    /// Adds a cursor, which sees later events only. `std::bad_alloc` changes nothing.
+    /// Adds a cursor, which sees later events only. Throws `errc::in_scope` in a parallel phase.
+    /// `std::bad_alloc` changes nothing.
     [[nodiscard]] event_cursor& add_cursor();
     [[nodiscard]] bool is_in_phase() const noexcept;
     /// Throws `errc::in_scope` in a parallel phase.
