@@ -41,7 +41,7 @@ void by_events(trial& t) {
     keep(sum);
 }
 
-// The same with systems: one sends in its loop, the other reads.
+// Events between systems: one sends in its loop, the other reads.
 void by_hand_in_systems(trial& t) {
     scene s(t.size());
     std::vector<damage> all;

@@ -111,15 +111,18 @@ struct scene {
                                  w.has<heat>(e) ? " heat" : "");
         }
         text += "\n";
-        show_links<child_of_t>(text, w, all);
-        show_links<likes>(text, w, all);
-        show_links<needs>(text, w, all);
-        show_links<docked_at>(text, w, all);
-        show_links<part_of>(text, w, all);
-        show_links<member_of>(text, w, all);
-        show_links<owns>(text, w, all);
-        show_links<touches>(text, w, all);
+        show_all_links(text, all);
         return text + wrong();
+    }
+    void show_all_links(std::string& text, const std::vector<entity>& some) {
+        show_links<child_of_t>(text, w, some);
+        show_links<likes>(text, w, some);
+        show_links<needs>(text, w, some);
+        show_links<docked_at>(text, w, some);
+        show_links<part_of>(text, w, some);
+        show_links<member_of>(text, w, some);
+        show_links<owns>(text, w, some);
+        show_links<touches>(text, w, some);
     }
     std::string wrong() {
         return test::wrong_level<child_of_t>(w) + test::wrong_level<part_of>(w) +
@@ -130,14 +133,7 @@ struct scene {
         std::vector<entity> living;
         for (const entity e : w.entities()) living.push_back(e);
         std::string text;
-        show_links<child_of_t>(text, w, living);
-        show_links<likes>(text, w, living);
-        show_links<needs>(text, w, living);
-        show_links<docked_at>(text, w, living);
-        show_links<part_of>(text, w, living);
-        show_links<member_of>(text, w, living);
-        show_links<owns>(text, w, living);
-        show_links<touches>(text, w, living);
+        show_all_links(text, living);
         const std::size_t at = text.find("WRONG");
         return (at == std::string::npos ? "" : text.substr(at, 60)) + wrong();
     }

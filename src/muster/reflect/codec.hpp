@@ -16,7 +16,7 @@
 
 namespace MUSTER_NAMESPACE {
 
-/// What a value is made of.
+/// The kinds of values.
 enum class value_kind : std::uint8_t {
     boolean,
     integer,      ///< signed; of 1, 2, 4 or 8 bytes
@@ -77,7 +77,7 @@ struct enum_value {
     std::int64_t value;  // of an unsigned type: its bits
 };
 
-/// What a list or a map can do. An element is filled before the list takes it, so that a failure in
+/// The operations of a list or a map. An element is filled before the list takes it, so that a failure in
 /// between leaves the list as it was.
 struct list_codec {
     std::size_t (*size)(const void* list) = nullptr;
@@ -96,7 +96,7 @@ struct list_codec {
         false;  // the order of the elements means nothing, and differs between libraries
 };
 
-/// What an optional value or a variant can do.
+/// The operations of an optional value or a variant.
 struct choice_codec {
     /// Returns which alternative the value holds; `none` if it holds none.
     std::size_t (*held)(const void* choice) noexcept = nullptr;

@@ -6,7 +6,7 @@
 
 namespace MUSTER_NAMESPACE {
 
-/// What `basic_definition::reflected` sets.
+/// Reflects a type in one world, for `basic_definition::reflected`.
 template <class T>
 struct detail::reflection {
     template <class Layout>

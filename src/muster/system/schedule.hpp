@@ -50,7 +50,7 @@ struct frame_start {
     state_table& states;
 };
 
-/// What a run passes to its systems.
+/// The values that a run passes to its systems.
 struct schedule_run {
     payload given;
     std::string_view& current_system;

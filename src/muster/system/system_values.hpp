@@ -65,7 +65,7 @@ private:
         else
             return take_payload<std::remove_cvref_t<V>>(run.given, place_in_payload(I));
     }
-    /// What the world supplies takes no place in the payload.
+    /// Arguments that the world supplies take no place in the payload.
     static consteval std::size_t place_in_payload(std::size_t index) {
         const bool is_payload[] = {!is_world_argument<Vs>..., false};
         std::size_t place = 0;
